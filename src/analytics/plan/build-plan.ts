@@ -8,15 +8,9 @@ import type { Grouping, Query } from '../request/query.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 import { matchRollups, type Need } from './coverage.js'
 import { buildScans, createDivider, listRejections, type Division } from './divide-period.js'
-import {
-  listRelations,
-  type NewUsersPlan,
-  type Plan,
-  type RowSource,
-  type UserCounting,
-} from './plan.js'
+import { listRelations, type NewUsersPlan, type Plan, type RowSource } from './plan.js'
 import { listTerms } from './terms.js'
-import { findDeferredCounting, isDeferringLikelyToPay } from './user-counting.js'
+import { findDeferredCounting } from './user-counting.js'
 import type { Way } from './ways.js'
 
 const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
@@ -45,7 +39,7 @@ function planMeasures(query: Query, way: Way): Plan {
     relations.flatMap((relation) => buildScans(relation, divisions, query, match))
 
   const measures = listMeasures(query)
-  const kind = chooseUserCounting(query, way, measures, divide('groups'))
+  const kind = way.defersUsers ? findDeferredCounting(query, measures) : 'all'
   const needs = new Set<Need>(measures)
   // Candidates are found by their number of events.
   if (kind === 'candidates') needs.add('pageviews').add('events')
@@ -93,16 +87,6 @@ function planNewUsers(query: Query, way: Way): NewUsersPlan {
           }),
         }),
   }
-}
-
-function chooseUserCounting(
-  query: Query,
-  { defersUsers }: Way,
-  measures: readonly Measure[],
-  groups: Division,
-): UserCounting['kind'] {
-  const isDeferred = defersUsers === 'likely' ? isDeferringLikelyToPay(query, groups) : defersUsers
-  return isDeferred ? findDeferredCounting(query, measures) : 'all'
 }
 
 /** Lists the measures of the selected metrics that relations have, but those that are null in every row. */

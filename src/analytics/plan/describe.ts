@@ -36,7 +36,7 @@ export interface PlanDescription {
   /** The cheaper relations that are not read, or are read only for other measures. */
   readonly rejected: readonly RejectedRelation[]
   readonly userCounting: UserCounting['kind']
-  /** The ways of reading that were compared, the cheapest first; empty if the sizes of the project are not known. */
+  /** The ways of reading that were compared, the cheapest first. */
   readonly considered: readonly ConsideredWay[]
   /** How new users are counted; absent if the query does not ask for them. */
   readonly newUsers?: NewUsersDescription

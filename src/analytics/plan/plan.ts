@@ -75,10 +75,7 @@ export interface Plan {
   /** Whether facts of whole days are found by the column of their day: it is cheaper to read than the moments of many rows. */
   readonly readsDays: boolean
   readonly rejected: readonly RejectedRelation[]
-  /**
-   * The cheapest first; among those that cost about the same, another may be chosen. Empty if the sizes of the project are
-   * not known: the plan then follows from the query alone.
-   */
+  /** The cheapest first; among those that cost about the same, another may be chosen. */
   readonly considered: readonly ConsideredWay[]
   /** How new users are counted; absent if they are not asked for. */
   readonly newUsers?: NewUsersPlan

@@ -1,5 +1,5 @@
 /** Plans a query: chooses the relations to read, and for which groups to count users. */
-import type { ProjectSizes } from '../../model/project-sizes.js'
+import { DEFAULT_SIZES, type ProjectSizes } from '../../model/project-sizes.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
 import {
   isRanked,
@@ -15,7 +15,7 @@ import { estimateFacts } from './sizes.js'
 import { splitByGrain } from './split-period.js'
 import { listAvoidingWays, withoutWholeSessions } from './ways.js'
 
-/** Estimates err, so the usual plan is replaced only by one that is estimated to take less than this share of its time. */
+/** Estimates err, so the first way that is listed is replaced only by one that is estimated to take less than this share of its time. */
 const MAX_SHARE = 0.85
 
 /**
@@ -25,8 +25,8 @@ const MAX_SHARE = 0.85
 const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
 
 /**
- * Plans a query. It reads no data: the plan follows from the arguments alone. It is the usual one, unless the sizes of the
- * project are known and another is estimated to take clearly less time.
+ * Plans a query. It reads no data: the plan follows from the arguments alone. It reads rollups as far as
+ * they reach and counts all users at once, unless another way is estimated to take clearly less time.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
  * @param sizes those of one shard of the project; they decide how the response is computed, and never what it is
@@ -35,7 +35,7 @@ const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
 export function planQuery(
   query: Query,
   relations: readonly RelationName[] = ALL_RELATIONS,
-  sizes?: ProjectSizes,
+  sizes: ProjectSizes = DEFAULT_SIZES,
   width = 1,
 ): Plan {
   const plan = choosePlan(query, relations, sizes, width)
@@ -46,25 +46,24 @@ export function planQuery(
 function choosePlan(
   query: Query,
   relations: readonly RelationName[],
-  sizes: ProjectSizes | undefined,
+  sizes: ProjectSizes,
   width: number,
 ): Plan {
-  // To count users later takes another statement across the shards, so the sizes must show that it pays.
-  const usual = planWithoutSizes(query, relations, width === 1)
-  if (sizes === undefined) return usual
-  const ways = [...listPlans(query, relations)]
-    .map(([name, plan]) => ({ name, plan, ...estimateCost(plan, sizes, width) }))
-    .sort((one, other) => one.ms - other.ms)
-  const [cheapest] = ways
-  const isClear =
-    cheapest !== undefined && cheapest.ms < estimateCost(usual, sizes, width).ms * MAX_SHARE
-  const best = isClear ? cheapest.plan : usual
-  const chosen = nameWay(best)
-  const considered = ways.map(({ plan: _plan, ...way }) => ({
-    ...way,
-    isChosen: way.name === chosen,
+  const ways = [...listPlans(query, relations)].map(([name, plan]) => ({
+    name,
+    plan,
+    ...estimateCost(plan, sizes, width),
   }))
-  return { ...best, readsDays: isReadingDaysLikelyToPay(best, sizes), considered }
+  const [usual] = ways
+  const considered = ways.toSorted((one, other) => one.ms - other.ms)
+  const [cheapest] = considered
+  if (usual === undefined || cheapest === undefined) throw new TypeError('every query has a plan')
+  const best = cheapest.ms < usual.ms * MAX_SHARE ? cheapest : usual
+  return {
+    ...best.plan,
+    readsDays: isReadingDaysLikelyToPay(best.plan, sizes),
+    considered: considered.map(({ plan, ...way }) => ({ ...way, isChosen: plan === best.plan })),
+  }
 }
 
 /**
@@ -98,7 +97,7 @@ function isReadingDaysLikelyToPay(plan: Plan, sizes: ProjectSizes): boolean {
     })
 }
 
-/** Lists the different plans of a query by name. All give the same response. */
+/** Lists the different plans of a query by name, first the one that reads all rollups and counts all users at once. All give the same answer. */
 export function listPlans(
   query: Query,
   relations: readonly RelationName[],
@@ -127,15 +126,3 @@ function listPlansFrom(query: Query, relations: readonly RelationName[]): readon
 
 const readsRollups = (plan: Plan): boolean =>
   listScans(plan).some(({ relation }) => isRollup(relation))
-
-/** Plans by the query alone: rollups as far as they reach, and users counted last where that is likely to pay. */
-const planWithoutSizes = (
-  query: Query,
-  relations: readonly RelationName[],
-  defersUsers: boolean,
-): Plan =>
-  buildPlan(query, {
-    relations: withoutWholeSessions(relations),
-    avoided: new Set(),
-    defersUsers: defersUsers && 'likely',
-  })

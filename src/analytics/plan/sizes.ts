@@ -1,7 +1,9 @@
 /** Estimates how many facts lie in the periods of a plan, from the sizes of the project. */
-import { startOfMonth } from '../../lib/time.js'
+import { DAY_MS, startOfMonth } from '../../lib/time.js'
 import type { MonthSize, ProjectSizes } from '../../model/project-sizes.js'
 import type { Period } from '../request/period.js'
+
+const LONGEST_MONTH_MS = 31 * DAY_MS
 
 export interface FactsEstimate extends Omit<MonthSize, 'month'> {
   /** In how many months they lie. */
@@ -14,7 +16,10 @@ export function estimateFacts(
   periods: readonly Period[],
 ): FactsEstimate {
   let [events, visits, count] = [0, 0, 0]
+  const first = Math.min(...periods.map(({ start }) => start.getTime())) - LONGEST_MONTH_MS
+  const last = Math.max(...periods.map(({ end }) => end.getTime()))
   for (const { month, ...size } of months) {
+    if (month.getTime() <= first || month.getTime() >= last) continue
     const next = startOfMonth(month, 1)
     const whole = { start: month, end: month < readAt && readAt < next ? readAt : next }
     const share = periods.reduce((sum, period) => sum + getShare(period, whole), 0)

@@ -7,8 +7,8 @@ export interface Way {
   readonly relations: readonly RelationName[]
   /** Those of them that are not read, because others may take less time. */
   readonly avoided: ReadonlySet<RelationName>
-  /** Whether to count users in a second step if that is possible; `likely`: if it also is likely to pay. */
-  readonly defersUsers: boolean | 'likely'
+  /** Whether to count users in a second step if that is possible. */
+  readonly defersUsers: boolean
 }
 
 /** The grains of rollups that a way avoids, the coarsest first. */
@@ -18,7 +18,7 @@ const AVOIDED_GRAINS: readonly (readonly [Grain, ...Grain[]])[] = [
   ['month', 'day'],
 ]
 
-/** Leaves out `whole_sessions`, which pay where events are many. */
+/** Leaves out `whole_sessions`. */
 export const withoutWholeSessions = (relations: readonly RelationName[]): readonly RelationName[] =>
   relations.filter((name) => name !== 'whole_sessions')
 
