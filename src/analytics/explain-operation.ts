@@ -50,21 +50,15 @@ export async function explainOperation<Body extends DatedRequest, Resolved, Plan
     plan: explained.describe(planned),
     shards,
     estimatedRows: estimateAllRows(operation.listPlans(planned), sizes, shards),
-    ...(statement === undefined
-      ? {}
-      : {
-          statement: describeStatement(
-            statement,
-            explained.isOnlyStatement?.(planned, group) ?? true,
-          ),
-        }),
+    ...(statement === undefined ? {} : { statement: describeStatement(statement) }),
   }
 }
 
-const describeStatement = (
-  { query, query_params }: Statement,
-  isOnly: boolean,
-): ExplainResponse['statement'] => ({ sql: query, parameters: query_params, isOnly })
+const describeStatement = ({ query, query_params }: Statement): ExplainResponse['statement'] => ({
+  sql: query,
+  parameters: query_params,
+  isOnly: true,
+})
 
 /** Counts the rows that plans read, on all shards together; null without the sizes of the project. */
 function estimateAllRows(

@@ -156,14 +156,12 @@ export interface Explained<Planned> {
   readonly path: string
   /** Describes the plan, or several by what they are for. */
   describe(planned: Planned): PlanDescription | Readonly<Record<string, PlanDescription>>
-  /** Writes the statement that is run first; undefined if nothing is read. */
+  /** Writes the statement; undefined if nothing is read. */
   buildStatement(
     planned: Planned,
     nonce: string,
     group: ShardGroup | undefined,
   ): Statement | undefined
-  /** Whether the response is read by that statement alone; if left out, it is. */
-  isOnlyStatement?(planned: Planned, group: ShardGroup | undefined): boolean
 }
 
 /** An operation whose response is a body, which is kept and given again while the data is the same. */

@@ -3,12 +3,14 @@
  *
  * Across shards it is the CPU time of all of them together, and not the time until the response: every shard works on every query of
  * such a project, so CPU time decides how many queries it can answer. A plan that takes less of it is hardly ever later: the
- * shards work side by side and are about as large, and each further statement costs CPU time on all of them, too.
+ * shards work side by side and are about as large, and each further step costs CPU time on all of them, too.
  */
 import { buildRecord } from '../../lib/records.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import type { ConsideredWay, Plan } from './plan.js'
-import { estimateWork, listShardWork, UNITS, type Unit, type Work } from './work.js'
+import { countGroups } from './group-sizes.js'
+import { listCountingSteps } from './steps.js'
+import { estimateWork, UNITS, type Unit, type Work } from './work.js'
 
 /**
  * What each unit of work costs, in microseconds of CPU time. `npm run -s bench:plans` measures plans and fits these costs to
@@ -41,7 +43,7 @@ export const UNIT_COSTS: Readonly<Record<Unit, number>> = {
   wideStatement: 1_600,
   /** A SELECT of such a statement: the shard that asks analyses it twice. */
   wideSelect: 4_400,
-  /** A shard that is asked by such a statement. */
+  /** A shard that is asked by a step of such a statement. */
   askedShard: 1_800,
   /** A group that one of these shards returns. */
   shardGroup: 0.33,
@@ -72,23 +74,24 @@ export interface WideWork {
 }
 
 /**
- * Estimates the work of a plan across shards. Each step is a statement of its own, and all shards work on each of them.
+ * Estimates the work of a plan across shards. The shards are asked once for each step of it.
  *
  * @param sizes those of one shard
  * @param width the number of shards
  */
 export function estimateWideWork(plan: Plan, sizes: ProjectSizes, width: number): WideWork {
-  const statements = listShardWork(plan, sizes)
-  const add = (of: (work: (typeof statements)[number]) => number): number =>
-    statements.reduce((sum, statement) => sum + of(statement), 0)
+  const work = estimateWork(plan, sizes)
+  const groups = countGroups(plan.query, sizes)
+  const steps = [groups, ...listCountingSteps(plan).map(({ keys }) => Math.min(keys, groups))]
+  const shard = { ...work, statement: steps.length }
   return {
-    shards: buildRecord(UNITS, (unit) => width * add(({ work }) => work[unit])),
+    shards: buildRecord(UNITS, (unit) => width * shard[unit]),
     asking: {
       ...buildRecord(UNITS, () => 0),
-      wideStatement: statements.length,
-      wideSelect: add(({ work }) => work.select),
-      askedShard: width * statements.length,
-      shardGroup: width * add(({ groups }) => groups),
+      wideStatement: 1,
+      wideSelect: work.select,
+      askedShard: width * steps.length,
+      shardGroup: width * steps.reduce((sum, count) => sum + count, 0),
     },
   }
 }

@@ -5,12 +5,11 @@ import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
 import type { Query } from '../request/query.js'
-import { listNewUserPlans, type Plan, type Scan, type UserCounting } from './plan.js'
+import { listNewUserPlans, type Plan, type Scan } from './plan.js'
 import {
   countColumns,
   countColumnsOf,
   countDates,
-  countGroups,
   countRollupRows,
   countValues,
   estimateMatchingShare,
@@ -18,7 +17,7 @@ import {
   getValues,
 } from './group-sizes.js'
 import { estimateFacts } from './sizes.js'
-import { listCountingSteps, listRounds } from './steps.js'
+import { listCountingSteps } from './steps.js'
 import { listTerms, listVisits } from './terms.js'
 
 /** The units of work; `UNIT_COSTS` says what each is. */
@@ -52,48 +51,23 @@ const BITMAP_GRANULE = 128
 /** Rows of sums are read in granules of this many. */
 const SUM_GRANULE = 8_192
 
-/** How often the scans of the first step are run: the second step reads their groups, and ClickHouse keeps no rows of WITH. */
-const FIRST_STEPS: Readonly<Record<UserCounting['kind'], number>> = {
-  all: 1,
-  page: 2,
-  candidates: 3,
-}
-
 /** Returns the work of a statement that reads nothing yet. */
 const beginStatement = (): Sum => ({
   ...buildRecord(UNITS, () => 0),
   statement: 1,
 })
 
-/** Estimates the work of a plan on one shard, in one statement. */
+/** Estimates the work of a plan on one shard. */
 export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
-  const { userCounting, scans } = plan
   const work = beginStatement()
-  for (let i = 0; i < FIRST_STEPS[userCounting.kind]; i++) {
-    for (const scan of scans) addScan(work, scan, plan, sizes, plan.query.groupLimit)
-  }
+  for (const scan of plan.scans) addScan(work, scan, plan, sizes, plan.query.groupLimit)
   addNewUsers(work, plan, sizes)
-  for (const { scans: counting, keys } of listCountingSteps(plan)) {
+  for (const { scans, keys } of listCountingSteps(plan)) {
     work.secondStep += 1
-    for (const scan of counting) addScan(work, scan, plan, sizes, keys)
+    for (const scan of scans) addScan(work, scan, plan, sizes, keys)
   }
   return work
 }
-
-/** The work of one statement on one of several shards, and how many groups the shard returns. */
-export interface ShardWork {
-  readonly work: Work
-  readonly groups: number
-}
-
-/** Estimates the work of each statement of a plan on one of several shards. */
-export const listShardWork = (plan: Plan, sizes: ProjectSizes): readonly ShardWork[] =>
-  listRounds(plan).map(({ scans, keys }) => {
-    const work = beginStatement()
-    for (const scan of scans) addScan(work, scan, plan, sizes, keys)
-    addNewUsers(work, plan, sizes)
-    return { work, groups: Math.min(keys ?? Infinity, countGroups(plan.query, sizes)) }
-  })
 
 /** Adds the scans that count new users, in a step of their own. */
 function addNewUsers(work: Sum, plan: Plan, sizes: ProjectSizes): void {
