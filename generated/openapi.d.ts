@@ -2765,7 +2765,7 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             /**
-             * @description Whether the answer is read by this statement alone. It always is now; version 0.1.0 counted some users across servers by
+             * @description Whether the response is read by this statement alone. It always is now; version 0.1.0 counted some users across servers by
              *     further ones.
              * @example true
              */

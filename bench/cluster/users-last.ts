@@ -2,7 +2,7 @@
 import { deepStrictEqual } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nameWay } from '../../src/analytics/plan/build-plan.js'
+import { nameWay } from '../../src/analytics/plan/planner.js'
 import { estimateCost } from '../../src/analytics/plan/cost.js'
 import type { Plan } from '../../src/analytics/plan/plan.js'
 import { listPlans, planQuery } from '../../src/analytics/plan/planner.js'

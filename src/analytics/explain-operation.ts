@@ -2,9 +2,9 @@
 import type { Statement } from '../clickhouse/sql.js'
 import type { ExplainResponse } from '../contract/api.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
-import { countRollupRows } from './plan/group-sizes.js'
+import { countRollupRows } from './plan/estimates.js'
 import { listNewUserPlans, listScans, type Plan, type Scan } from './plan/plan.js'
-import { estimateFacts } from './plan/sizes.js'
+import { estimateFacts } from './plan/estimates.js'
 import type {
   DatedRequest,
   Explained,

@@ -24,12 +24,12 @@ export async function runPlan(
   group: ShardGroup | undefined,
   run: RunStatement,
 ): Promise<ResponseRows> {
-  const answer = await run<StoredRow>(buildStatement(plan, nonce, group))
-  const totals = await readTotals({ plan, nonce, group, run }, answer.rows[0])
-  return totals === undefined ? answer : { ...answer, totals }
+  const response = await run<StoredRow>(buildStatement(plan, nonce, group))
+  const totals = await readTotals({ plan, nonce, group, run }, response.rows[0])
+  return totals === undefined ? response : { ...response, totals }
 }
 
-/** Returns the totals of which the first row of an answer has a copy, or reads them. Undefined if the query does not ask for them. */
+/** Returns the totals of which the first row of a response has a copy, or reads them. Undefined if the query does not ask for them. */
 export async function readTotals(
   { plan: { query, totals }, nonce, group, run }: StatementsContext,
   first: StoredRow | undefined,

@@ -28,7 +28,7 @@ export interface StreamedResponse extends Pick<
 type CountedRow = StoredRow & MarkedRow & { readonly row_count: number }
 
 /**
- * Runs a plan, and hands the answer to `consume`. The numbers are those of one that is not streamed.
+ * Runs a plan, and hands the response to `consume`. The numbers are those of one that is not streamed.
  *
  * @param plan has the limit `MAX_STREAMED_ROWS`
  * @throws ApiError as `runOperation` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with

@@ -1,4 +1,4 @@
-/** How much data a project has. The planner estimates costs by it; the answer of a query never depends on it. */
+/** How much data a project has. The planner estimates costs by it; the response of a query never depends on it. */
 import { startOfMonth } from '../lib/time.js'
 import { EVENT_LIMITS } from './event-fields.js'
 

@@ -12,7 +12,7 @@ import type {
 import { isRecord } from '../../lib/records.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { METRICS } from '../../model/metrics.js'
-import { describePlan } from '../plan/describe.js'
+import { describePlan } from '../plan/plan.js'
 import type { Plan } from '../plan/plan.js'
 import { planWithOthers } from '../plan/planner.js'
 import { resolveComparison } from '../request/comparison.js'

@@ -1,5 +1,5 @@
 /** What `tallyhouse explain` shows about a response. */
-import type { PlanDescription } from '../../analytics/plan/describe.js'
+import type { PlanDescription } from '../../analytics/plan/plan.js'
 import type { QueryCost } from '../../clickhouse/connection.js'
 import type { Statement } from '../../clickhouse/sql.js'
 import type { LoggedCost } from '../../cluster/shard-costs.js'

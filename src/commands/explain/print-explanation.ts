@@ -1,5 +1,5 @@
 /** Prints how a query runs, as tables or as JSON. */
-import type { PlanDescription } from '../../analytics/plan/describe.js'
+import type { PlanDescription } from '../../analytics/plan/plan.js'
 import type { CommandContext } from '../shared/context.js'
 import { formatJson, formatList, formatNumber, formatTable } from '../shared/output.js'
 import {

@@ -1239,7 +1239,7 @@ class PlannedStatement(TypedDict):
     """The values of its parameters by name. Empty for viewers of public dashboards."""
 
     isOnly: bool
-    """Whether the answer is read by this statement alone. It always is now; version 0.1.0 counted some users across servers by
+    """Whether the response is read by this statement alone. It always is now; version 0.1.0 counted some users across servers by
     further ones.
     """
 

@@ -10,7 +10,7 @@ import { fillDefaults } from '../../../support/world/world.js'
 
 /** Relations without `whole_sessions`, whose statements have tests of their own. */
 const FACTS: readonly RelationName[] = ['sessions', 'events']
-const RELATIONS = ALL_RELATIONS.filter((name) => name !== 'whole_sessions')
+const RELATIONS: readonly RelationName[] = ALL_RELATIONS.filter((name) => name !== 'whole_sessions')
 
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
 const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2, isWidening: false }
