@@ -2581,8 +2581,8 @@ export interface components {
              */
             readonly userCounting: string;
             /**
-             * @description The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet, and for viewers of
-             *     public dashboards.
+             * @description The ways of reading that were compared, the cheapest first. Until the size of the project is known, it is taken to be large.
+             *     Empty for viewers of public dashboards.
              * @example [
              *       {
              *         "name": "sessions_monthly",
@@ -2765,8 +2765,8 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             /**
-             * @description Whether the answer is read by this statement alone. Otherwise users are counted by one or two further ones, for groups that
-             *     this one finds.
+             * @description Whether the response is read by this statement alone. It always is now; version 0.1.0 counted some users across servers by
+             *     further ones.
              * @example true
              */
             readonly isOnly: boolean;

@@ -2,9 +2,9 @@
 import type { Statement } from '../clickhouse/sql.js'
 import type { ExplainResponse } from '../contract/api.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
-import { countRollupRows } from './plan/group-sizes.js'
+import { countRollupRows } from './plan/estimates.js'
 import { listNewUserPlans, listScans, type Plan, type Scan } from './plan/plan.js'
-import { estimateFacts } from './plan/sizes.js'
+import { estimateFacts } from './plan/estimates.js'
 import type {
   DatedRequest,
   Explained,
@@ -50,21 +50,15 @@ export async function explainOperation<Body extends DatedRequest, Resolved, Plan
     plan: explained.describe(planned),
     shards,
     estimatedRows: estimateAllRows(operation.listPlans(planned), sizes, shards),
-    ...(statement === undefined
-      ? {}
-      : {
-          statement: describeStatement(
-            statement,
-            explained.isOnlyStatement?.(planned, group) ?? true,
-          ),
-        }),
+    ...(statement === undefined ? {} : { statement: describeStatement(statement) }),
   }
 }
 
-const describeStatement = (
-  { query, query_params }: Statement,
-  isOnly: boolean,
-): ExplainResponse['statement'] => ({ sql: query, parameters: query_params, isOnly })
+const describeStatement = ({ query, query_params }: Statement): ExplainResponse['statement'] => ({
+  sql: query,
+  parameters: query_params,
+  isOnly: true,
+})
 
 /** Counts the rows that plans read, on all shards together; null without the sizes of the project. */
 function estimateAllRows(

@@ -9,7 +9,7 @@ import type { Scope } from '../contract/scopes.js'
 import type { MarkedRow } from '../model/origin.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import type { RelationName } from '../model/relations.js'
-import type { PlanDescription } from './plan/describe.js'
+import type { PlanDescription } from './plan/plan.js'
 import type { Plan } from './plan/plan.js'
 import type { Rule } from './request/cross-field-rules.js'
 import type { Query } from './request/query.js'
@@ -156,14 +156,12 @@ export interface Explained<Planned> {
   readonly path: string
   /** Describes the plan, or several by what they are for. */
   describe(planned: Planned): PlanDescription | Readonly<Record<string, PlanDescription>>
-  /** Writes the statement that is run first; undefined if nothing is read. */
+  /** Writes the statement; undefined if nothing is read. */
   buildStatement(
     planned: Planned,
     nonce: string,
     group: ShardGroup | undefined,
   ): Statement | undefined
-  /** Whether the response is read by that statement alone; if left out, it is. */
-  isOnlyStatement?(planned: Planned, group: ShardGroup | undefined): boolean
 }
 
 /** An operation whose response is a body, which is kept and given again while the data is the same. */

@@ -8,7 +8,7 @@ import { checkRows, namePatterns, requireAllRows } from './read-rows.js'
 import { listPatternFields } from './request/filter-limits.js'
 import type { Query } from './request/query.js'
 import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './response.js'
-import { readTotals } from './rounds.js'
+import { readTotals } from './run-plan.js'
 import { buildCountingStatement } from './sql/build-statement.js'
 
 /** The maximum number of rows of a streamed response. Accounts of the store allow no more. */
@@ -28,8 +28,7 @@ export interface StreamedResponse extends Pick<
 type CountedRow = StoredRow & MarkedRow & { readonly row_count: number }
 
 /**
- * Runs a plan, and hands the response to `consume`. The numbers are those of one that is not streamed. There is one statement, and no
- * rounds: with all rows, users are counted of all groups anyway.
+ * Runs a plan, and hands the response to `consume`. The numbers are those of one that is not streamed.
  *
  * @param plan has the limit `MAX_STREAMED_ROWS`
  * @throws ApiError as `runOperation` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with

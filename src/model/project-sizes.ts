@@ -1,4 +1,6 @@
 /** How much data a project has. The planner estimates costs by it; the response of a query never depends on it. */
+import { startOfMonth } from '../lib/time.js'
+import { EVENT_LIMITS } from './event-fields.js'
 
 /** What one month of a project holds. */
 export interface MonthSize {
@@ -17,6 +19,22 @@ export interface ProjectSizes {
   readonly months: readonly MonthSize[]
   /** How many rows a month has in rollups, by their `dimension`: about the number of its values. */
   readonly values: ReadonlyMap<string, number>
+}
+
+/** How large a project is taken to be until its sizes are known: rather too large, because then a wrong guess costs little. */
+const DEFAULT_MONTH = { events: 10_000_000, visits: 2_500_000 }
+
+const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
+const MONTHS = 12 * (endOfTimestamps.getUTCFullYear() - earliestTimestamp.getUTCFullYear())
+
+/** The sizes of a project until its own are known: every month that events can lie in has as many. */
+export const DEFAULT_SIZES: ProjectSizes = {
+  readAt: endOfTimestamps,
+  months: Array.from({ length: MONTHS }, (_, i) => ({
+    month: startOfMonth(earliestTimestamp, i),
+    ...DEFAULT_MONTH,
+  })),
+  values: new Map(),
 }
 
 /**

@@ -12,7 +12,7 @@ import type {
 import { isRecord } from '../../lib/records.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { METRICS } from '../../model/metrics.js'
-import { describePlan } from '../plan/describe.js'
+import { describePlan } from '../plan/plan.js'
 import type { Plan } from '../plan/plan.js'
 import { planWithOthers } from '../plan/planner.js'
 import { resolveComparison } from '../request/comparison.js'
@@ -24,7 +24,8 @@ import { resolveQuery, type Query, type Series } from '../request/query.js'
 import { checkRetention } from '../request/retention.js'
 import { requireFewSeriesRows } from '../request/then-by.js'
 import { shapeEcho, shapeRows, type ResponseRows } from '../response.js'
-import { buildFirstStatement, runPlan } from '../rounds.js'
+import { runPlan } from '../run-plan.js'
+import { buildStatement } from '../sql/build-statement.js'
 import { MAX_STREAMED_ROWS, streamPlan, type StreamedResponse } from '../stream-analytics.js'
 import type { AnyBody, Operation, Resolve, Streaming, WriteEnd } from '../operation.js'
 import { prepare } from '../run-operation.js'
@@ -83,8 +84,7 @@ export const QUERY: Operation<
     name: 'explain',
     path: '/v1/analytics/explain',
     describe: describePlan,
-    buildStatement: buildFirstStatement,
-    isOnlyStatement: (plan, group) => group === undefined || plan.userCounting.kind === 'all',
+    buildStatement,
   },
   queue: 'streams',
   streams: ({ limit }) => (limit as unknown) === 'all',

@@ -1,7 +1,7 @@
 /** The operation `retention`: how many users of each cohort come back. */
 import type { Cohort, RetentionRequest, RetentionResponse } from '../../contract/api.js'
 import { GRANULARITIES } from '../../model/granularities.js'
-import { describePlan } from '../plan/describe.js'
+import { describePlan } from '../plan/plan.js'
 import { listPatternFields } from '../request/filter-limits.js'
 import { parseFilters } from '../request/filters.js'
 import { formatMoment, formatPeriod, getInclusiveEnd } from '../request/period.js'

@@ -1,7 +1,9 @@
-/** The plan of a query. The statement is written from it, and `tallyhouse explain` shows it. */
+/** What a plan is, and how it is described to those who ask. The statement is written from it, and `tallyhouse explain` shows it. */
+import type { Period as ShownPeriod } from '../../contract/api.js'
 import type { Measure } from '../../model/measures.js'
 import type { RelationName } from '../../model/relations.js'
-import { arePeriodsEqual, type Period } from '../request/period.js'
+import type { Predicate } from '../request/filters.js'
+import { arePeriodsEqual, formatPeriod, type Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 
 /** One pass over one relation, which provides some measures of every group. */
@@ -75,10 +77,7 @@ export interface Plan {
   /** Whether facts of whole days are found by the column of their day: it is cheaper to read than the moments of many rows. */
   readonly readsDays: boolean
   readonly rejected: readonly RejectedRelation[]
-  /**
-   * The cheapest first; among those that cost about the same, another may be chosen. Empty if the sizes of the project are
-   * not known: the plan then follows from the query alone.
-   */
+  /** The cheapest first; among those that cost about the same, another may be chosen. */
   readonly considered: readonly ConsideredWay[]
   /** How new users are counted; absent if they are not asked for. */
   readonly newUsers?: NewUsersPlan
@@ -125,3 +124,76 @@ const readsSameRows = (one: Scan, other: Scan): boolean =>
   one.filteredBy === other.filteredBy &&
   one.dimension === other.dimension &&
   arePeriodsEqual(one.periods, other.periods)
+
+/** One relation that is read. */
+export interface Read extends Pick<Scan, 'measures' | 'dimension'> {
+  readonly relation: RelationName
+  readonly periods: readonly ShownPeriod[]
+  /** As in the plan; null for a query without filters. */
+  readonly filteredBy: Scan['filteredBy'] | null
+}
+
+/** A description of each part of a `NewUsersPlan`. */
+export interface NewUsersDescription extends Readonly<
+  Partial<Record<'everyone' | 'earlier', PlanDescription>>
+> {
+  readonly users: PlanDescription
+}
+
+/** A description of a plan. It contains none of the values that the query filters by. */
+export interface PlanDescription {
+  readonly period: ShownPeriod
+  /** In the order of the statement: scans for deferred user counts come last. */
+  readonly reads: readonly Read[]
+  /** The cheaper relations that are not read, or are read only for other measures. */
+  readonly rejected: readonly RejectedRelation[]
+  readonly userCounting: UserCounting['kind']
+  /** The ways of reading that were compared, the cheapest first. */
+  readonly considered: readonly ConsideredWay[]
+  /** How new users are counted; absent if the query does not ask for them. */
+  readonly newUsers?: NewUsersDescription
+  /** The plan of the totals; absent if the query does not ask for them. */
+  readonly totals?: PlanDescription
+  /** The plan of the period that it is compared with; absent if there is none. */
+  readonly comparison?: PlanDescription
+  /** How the largest groups are found; absent if the query is not for their series. */
+  readonly ranking?: PlanDescription
+}
+
+/** Describes a plan, without the values that its query filters by. */
+export function describePlan(plan: Plan): PlanDescription {
+  const { query, rejected, userCounting, considered } = plan
+  const isFiltered = !isEmptyFilter(query.predicate)
+  return {
+    period: formatPeriod(query.period),
+    reads: listScans(plan).map(({ relation, dimension, measures, periods, filteredBy }) => ({
+      relation,
+      ...(dimension === undefined ? {} : { dimension }),
+      measures,
+      periods: periods.map(formatPeriod),
+      filteredBy: isFiltered ? filteredBy : null,
+    })),
+    rejected,
+    userCounting: userCounting.kind,
+    considered: considered.map(({ askingMs, ...way }) => ({
+      ...way,
+      ms: roundToTenths(way.ms),
+      ...(askingMs === undefined ? {} : { askingMs: roundToTenths(askingMs) }),
+    })),
+    ...(plan.newUsers === undefined ? {} : { newUsers: describeNewUsers(plan.newUsers) }),
+    ...(plan.totals === undefined ? {} : { totals: describePlan(plan.totals) }),
+    ...(plan.comparison === undefined ? {} : { comparison: describePlan(plan.comparison) }),
+    ...(plan.ranking === undefined ? {} : { ranking: describePlan(plan.ranking) }),
+  }
+}
+
+const describeNewUsers = ({ users, everyone, earlier }: NewUsersPlan): NewUsersDescription => ({
+  users: describePlan(users),
+  ...(everyone === undefined ? {} : { everyone: describePlan(everyone) }),
+  ...(earlier === undefined ? {} : { earlier: describePlan(earlier) }),
+})
+
+const roundToTenths = (ms: number): number => Math.round(ms * 10) / 10
+
+const isEmptyFilter = (predicate: Predicate): boolean =>
+  predicate.kind === 'all' && predicate.of.every(isEmptyFilter)

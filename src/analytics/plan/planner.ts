@@ -1,21 +1,46 @@
-/** Plans a query: chooses the relations to read, and for which groups to count users. */
-import type { ProjectSizes } from '../../model/project-sizes.js'
-import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
+/** Plans a query: builds a plan for each way of reading, and chooses one. */
+import { EVENT_LIMITS } from '../../model/event-fields.js'
+import type { Measure } from '../../model/measures.js'
+import { METRICS } from '../../model/metrics.js'
+import { DEFAULT_SIZES, type ProjectSizes } from '../../model/project-sizes.js'
+import {
+  ALL_RELATIONS,
+  RELATIONS,
+  type Grain,
+  isRollup,
+  type RelationName,
+} from '../../model/relations.js'
 import {
   isRanked,
   toComparedQuery,
   toRankingQuery,
   toTotalsQuery,
+  withoutThenBy,
 } from '../request/derived-queries.js'
-import type { Query } from '../request/query.js'
-import { buildPlan, nameWay } from './build-plan.js'
+import type { Predicate } from '../request/filters.js'
+import type { Grouping, Query } from '../request/query.js'
+import { isAlwaysNull } from '../request/visit-groups.js'
 import { estimateCost } from './cost.js'
-import { listRelations, listScans, mergeSteps, type Plan } from './plan.js'
-import { estimateFacts } from './sizes.js'
-import { splitByGrain } from './split-period.js'
-import { listAvoidingWays, withoutWholeSessions } from './ways.js'
+import { listTerms, matchRollups, type Need } from './coverage.js'
+import {
+  buildScans,
+  createDivider,
+  type Division,
+  listRejections,
+  splitByGrain,
+} from './divide-period.js'
+import { estimateFacts, selectMonths } from './estimates.js'
+import {
+  listRelations,
+  listScans,
+  mergeSteps,
+  type NewUsersPlan,
+  type Plan,
+  type RowSource,
+  type UserCounting,
+} from './plan.js'
 
-/** Estimates err, so the usual plan is replaced only by one that is estimated to take less than this share of its time. */
+/** Estimates err, so the first way that is listed is replaced only by one that is estimated to take less than this share of its time. */
 const MAX_SHARE = 0.85
 
 /**
@@ -25,8 +50,8 @@ const MAX_SHARE = 0.85
 const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
 
 /**
- * Plans a query. It reads no data: the plan follows from the arguments alone. It is the usual one, unless the sizes of the
- * project are known and another is estimated to take clearly less time.
+ * Plans a query. It reads no data: the plan follows from the arguments alone. It reads rollups as far as
+ * they reach and counts all users at once, unless another way is estimated to take clearly less time.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
  * @param sizes those of one shard of the project; they decide how the response is computed, and never what it is
@@ -35,7 +60,7 @@ const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
 export function planQuery(
   query: Query,
   relations: readonly RelationName[] = ALL_RELATIONS,
-  sizes?: ProjectSizes,
+  sizes: ProjectSizes = DEFAULT_SIZES,
   width = 1,
 ): Plan {
   const plan = choosePlan(query, relations, sizes, width)
@@ -46,25 +71,25 @@ export function planQuery(
 function choosePlan(
   query: Query,
   relations: readonly RelationName[],
-  sizes: ProjectSizes | undefined,
+  allSizes: ProjectSizes,
   width: number,
 ): Plan {
-  // To count users later takes another statement across the shards, so the sizes must show that it pays.
-  const usual = planWithoutSizes(query, relations, width === 1)
-  if (sizes === undefined) return usual
-  const ways = [...listPlans(query, relations)]
-    .map(([name, plan]) => ({ name, plan, ...estimateCost(plan, sizes, width) }))
-    .sort((one, other) => one.ms - other.ms)
-  const [cheapest] = ways
-  const isClear =
-    cheapest !== undefined && cheapest.ms < estimateCost(usual, sizes, width).ms * MAX_SHARE
-  const best = isClear ? cheapest.plan : usual
-  const chosen = nameWay(best)
-  const considered = ways.map(({ plan: _plan, ...way }) => ({
-    ...way,
-    isChosen: way.name === chosen,
+  const sizes = selectMonths(allSizes, query)
+  const ways = [...listPlans(query, relations)].map(([name, plan]) => ({
+    name,
+    plan,
+    ...estimateCost(plan, sizes, width),
   }))
-  return { ...best, readsDays: isReadingDaysLikelyToPay(best, sizes), considered }
+  const [usual] = ways
+  const considered = ways.toSorted((one, other) => one.ms - other.ms)
+  const [cheapest] = considered
+  if (usual === undefined || cheapest === undefined) throw new TypeError('every query has a plan')
+  const best = cheapest.ms < usual.ms * MAX_SHARE ? cheapest : usual
+  return {
+    ...best.plan,
+    readsDays: isReadingDaysLikelyToPay(best.plan, sizes),
+    considered: considered.map(({ plan, ...way }) => ({ ...way, isChosen: plan === best.plan })),
+  }
 }
 
 /**
@@ -98,44 +123,186 @@ function isReadingDaysLikelyToPay(plan: Plan, sizes: ProjectSizes): boolean {
     })
 }
 
-/** Lists the different plans of a query by name. All give the same response. */
+/** A way of reading. Every way gives the same response. */
+interface Way {
+  /** The grains of rollups that are not read, because other relations may take less time. */
+  readonly avoids: readonly Grain[]
+  /** Whether users are counted in a second step, if that is possible. */
+  readonly defersUsers?: true
+  /** Whether sessions may be read without their events. */
+  readonly readsWholeSessions?: true
+}
+
+/**
+ * The ways of reading. Where one cannot be gone, its plan is that of an earlier one.
+ *
+ * 1. All rollups, and the users of all groups at once.
+ * 2. Without some rollups: finer ones are fewer SELECTs, and few facts are faster to read than rollups.
+ * 3. The same, with users counted last.
+ * 4. Sessions instead of events, where rollups leave some.
+ */
+const WAYS: readonly Way[] = [
+  { avoids: [] },
+  { avoids: ['month'] },
+  { avoids: ['day'] },
+  { avoids: ['month', 'day'] },
+  { avoids: [], defersUsers: true },
+  { avoids: ['month'], defersUsers: true },
+  { avoids: ['day'], defersUsers: true },
+  { avoids: ['month', 'day'], defersUsers: true },
+  { avoids: [], readsWholeSessions: true },
+]
+
+/** Lists the different plans of a query by name, in the order of `WAYS`. All give the same response. */
 export function listPlans(
   query: Query,
   relations: readonly RelationName[],
 ): ReadonlyMap<string, Plan> {
   const plans = new Map<string, Plan>()
-  // Sessions are compared with events. Where rollups answer, no estimate is needed to prefer them.
-  const withSessions = buildPlan(query, { relations, avoided: new Set(), defersUsers: false })
-  for (const plan of [...listPlansFrom(query, withoutWholeSessions(relations)), withSessions]) {
+  let grains: ReadonlySet<Grain> | undefined
+  for (const way of WAYS) {
+    if (grains !== undefined && !isPossible(way, query, grains)) continue
+    const plan = buildPlan(query, relations, way)
+    grains ??= listGrains(plan)
     const name = nameWay(plan)
-    if (!plans.has(name)) plans.set(name, plan)
+    if (!plans.has(name) && !readsFactsTwice(plan)) plans.set(name, plan)
   }
   return plans
 }
 
-/** Lists the plans that read all rollups that they can, or avoid some. Several may be the same. */
-function listPlansFrom(query: Query, relations: readonly RelationName[]): readonly Plan[] {
-  const first = buildPlan(query, { relations, avoided: new Set(), defersUsers: true })
-  const read = listRelations(first)
-  return (first.userCounting.kind === 'all' ? [false] : [false, true]).flatMap((defersUsers) => {
-    const way = { relations, avoided: new Set<RelationName>(), defersUsers }
-    const plans = [way, ...listAvoidingWays(way, read)].map((one) => buildPlan(query, one))
-    // To read facts twice never pays.
-    return plans.filter((plan) => !defersUsers || readsRollups(plan))
-  })
+/** Whether a way may differ from the first one, whose plan reads rollups of these grains. To build a plan takes its time. */
+const isPossible = (way: Way, query: Query, grains: ReadonlySet<Grain>): boolean =>
+  way.avoids.slice(0, 1).every((grain) => grains.has(grain)) &&
+  (way.defersUsers !== true || findDeferredCounting(query, listMeasures(query)) !== 'all')
+
+const listGrains = (plan: Plan): ReadonlySet<Grain> =>
+  new Set(
+    listRelations(plan)
+      .filter(isRollup)
+      .map((name) => RELATIONS[name].grain),
+  )
+
+/** Whether users are counted last, and only facts are read. That never pays. */
+const readsFactsTwice = (plan: Plan): boolean =>
+  plan.userCounting.kind !== 'all' && !listScans(plan).some(({ relation }) => isRollup(relation))
+
+/** Leaves out `whole_sessions`. */
+export const withoutWholeSessions = (relations: readonly RelationName[]): readonly RelationName[] =>
+  relations.filter((name) => name !== 'whole_sessions')
+
+const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
+  none: 'one',
+  dimension: 'events',
+  property: 'events',
+  property_names: 'events',
+  interval: 'buckets',
 }
 
-const readsRollups = (plan: Plan): boolean =>
-  listScans(plan).some(({ relation }) => isRollup(relation))
+/** Builds the plan of a query for a way of reading. */
+function buildPlan(query: Query, allowed: readonly RelationName[], way: Way): Plan {
+  const relations = way.readsWholeSessions === true ? allowed : withoutWholeSessions(allowed)
+  const plan = planMeasures(query, relations, way)
+  return query.metrics.includes('new_users')
+    ? { ...plan, newUsers: planNewUsers(query, relations, way) }
+    : plan
+}
 
-/** Plans by the query alone: rollups as far as they reach, and users counted last where that is likely to pay. */
-const planWithoutSizes = (
+/** Plans the measures that relations have. */
+function planMeasures(
   query: Query,
   relations: readonly RelationName[],
-  defersUsers: boolean,
-): Plan =>
-  buildPlan(query, {
-    relations: withoutWholeSessions(relations),
-    avoided: new Set(),
-    defersUsers: defersUsers && 'likely',
-  })
+  { avoids, defersUsers }: Way,
+): Plan {
+  const rows = ROW_SOURCES[query.grouping.kind]
+  const match = matchRollups(query)
+  const divide = createDivider(query, match, relations, avoids)
+  const scan = (divisions: readonly Division[]) =>
+    relations.flatMap((relation) => buildScans(relation, divisions, query, match))
+
+  const measures = listMeasures(query)
+  const kind = defersUsers === true ? findDeferredCounting(query, measures) : 'all'
+  const needs = new Set<Need>(measures)
+  // Candidates are found by their number of events.
+  if (kind === 'candidates') needs.add('pageviews').add('events')
+  // Groups are found by their events, even if no measure of events is selected. New users are joined to them.
+  const joinsUsers = query.metrics.includes('new_users') && isRanked(query)
+  if (rows === 'events' || joinsUsers) needs.add('groups')
+
+  const divisions = [...needs].map(divide)
+  const isDeferred = ({ need }: Division): boolean => kind !== 'all' && need === 'users'
+  return {
+    query,
+    rows,
+    scans: scan(divisions.filter((division) => !isDeferred(division))),
+    userCounting: kind === 'all' ? { kind } : { kind, scans: scan(divisions.filter(isDeferred)) },
+    readsDays: true,
+    rejected: relations.flatMap((relation) => listRejections(relation, divisions)),
+    considered: [],
+  }
+}
+
+const EVERYONE: Predicate = { kind: 'all', of: [] }
+
+/** Plans the users of the groups, and the users that had an event before. */
+function planNewUsers(
+  query: Query,
+  relations: readonly RelationName[],
+  { avoids }: Way,
+): NewUsersPlan {
+  const { grouping, thenBy, predicate, period } = query
+  const everything = { ...withoutThenBy(query), predicate: EVERYONE }
+  const planUsers = (of: Query): Plan => {
+    const metrics = ['users'] as const
+    const plan = planMeasures({ ...of, metrics }, relations, { avoids })
+    // The groups are those of the other measures.
+    return { ...plan, scans: plan.scans.filter(({ measures }) => measures.includes('users')) }
+  }
+  const { earliestTimestamp } = EVENT_LIMITS
+  const isPart = thenBy !== undefined || listTerms(predicate).length > 0
+  return {
+    users: planUsers(query),
+    ...(grouping.kind === 'interval' && isPart ? { everyone: planUsers(everything) } : {}),
+    ...(period.start <= earliestTimestamp
+      ? {}
+      : {
+          earlier: planUsers({
+            ...everything,
+            grouping: { kind: 'none' },
+            period: { start: earliestTimestamp, end: period.start },
+          }),
+        }),
+  }
+}
+
+/** Lists the measures of the selected metrics that relations have, but those that are null in every row. */
+const listMeasures = (query: Query): readonly Measure[] => [
+  ...new Set(
+    query.metrics
+      .filter((metric) => !isAlwaysNull(metric, query))
+      .flatMap((metric) => METRICS[metric].measures)
+      .filter((measure) => measure !== 'new_users'),
+  ),
+]
+
+/** Names a way of reading by the relations that it reads. Plans of a query with the same name have the same scans. */
+export function nameWay(plan: Plan): string {
+  const relations = new Set(listRelations(plan))
+  return [
+    [...relations].join(', '),
+    ...(plan.userCounting.kind === 'all' ? [] : ['users last']),
+  ].join('; ')
+}
+
+/** Candidates are counted only for pages that end by this row, because the statement keeps a list of that many groups. */
+const MAX_LAST_ROW = 2_000
+
+/** Returns how users can be counted in a second step; `all` if they cannot. */
+function findDeferredCounting(
+  { grouping, thenBy, order, limit, offset }: Query,
+  measures: readonly Measure[],
+): UserCounting['kind'] {
+  const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
+  if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
+  if (order.by !== 'users') return 'page'
+  return order.direction === 'desc' && limit + offset <= MAX_LAST_ROW ? 'candidates' : 'all'
+}

@@ -1,7 +1,7 @@
 /** Writes the one statement that answers a plan. */
 import { join, sql, statement, uint32, type Sql, type Statement } from '../../clickhouse/sql.js'
 import { selectOrigin } from '../../model/origin.js'
-import { listScans, mergeSteps, type Plan } from '../plan/plan.js'
+import { listScans, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures } from './groups.js'
@@ -70,9 +70,9 @@ function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup
   if (ranking !== undefined) {
     return joinCompared(context, plan, writeRankedSeries(context, plan, group), group)
   }
-  if (group === undefined && userCounting.kind !== 'all') {
-    return writeTable(plan, writeGroupsWithDeferredUsers(context, plan, userCounting))
+  if (userCounting.kind !== 'all') {
+    return writeTable(plan, writeGroupsWithDeferredUsers(context, plan, userCounting, group))
   }
-  const groups = writeGroupsOfProject(context, { ...plan, scans: mergeSteps(plan) }, group)
+  const groups = writeGroupsOfProject(context, plan, group)
   return joinCompared(context, plan, groups, group)
 }

@@ -27,17 +27,15 @@ export const writeTable = ({ query, totals, comparison }: Plan, groups: Sql): Sq
  *
  * @param context that of the groups
  * @param groups a SELECT of groups
- * @param keys a subquery or an array that has all of these groups, and perhaps others; absent: all
  */
 export function joinCompared(
   context: StatementContext,
   plan: Plan,
   groups: Sql,
   group: ShardGroup | undefined,
-  keys?: Sql,
 ): Sql {
   const table = writeTable(plan, groups)
-  const compared = writeCompared(context, plan, group, keys)
+  const compared = writeCompared(context, plan, group)
   if (compared === undefined) return table
   // Without grouping both are a single row, and their keys are constants, which ClickHouse does not join.
   if (plan.query.grouping.kind === 'none') {
@@ -50,7 +48,11 @@ export function joinCompared(
   return sql`${table} LEFT JOIN (${compared}) AS compared ON ${join(isSame, sql` AND `)}`
 }
 
-/** Writes a SELECT of the groups of the other period: the keys of the rows, as `compared_…`, and the columns of `selectCompared`. */
+/**
+ * Writes a SELECT of the groups of the other period: the keys of the rows, as `compared_…`, and the columns of `selectCompared`.
+ *
+ * @param keys a subquery that has all groups that are compared, and perhaps others; absent: all
+ */
 export function writeCompared(
   context: StatementContext,
   { query, comparison }: Plan,

@@ -1,12 +1,18 @@
-/** Writes the groups of a plan that counts users in a second step, only for groups that can be on the page. */
+/**
+ * Writes the groups of a plan that counts users in a second step, only for groups that can be on the page.
+ *
+ * The statement begins with arrays, each computed once from those before: all groups with their measures, and then the keys of
+ * the groups whose users are counted. Across shards as well, so users of other groups are not read there.
+ */
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan, UserCounting } from '../plan/plan.js'
 import { selectCompared, writeCompared } from './comparison.js'
 import { listOrderMetrics } from '../request/query.js'
-import { listGroupMeasures, listMeasures, writeGroups } from './groups.js'
+import { listGroupMeasures, listMeasures } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { GROUP_EVENTS, orderRows, selectMetrics } from './select.js'
+import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 type DeferredCounting = Exclude<UserCounting, { kind: 'all' }>
 
@@ -15,30 +21,50 @@ export function writeGroupsWithDeferredUsers(
   context: StatementContext,
   plan: Plan,
   counting: DeferredCounting,
+  group: ShardGroup | undefined,
 ): Sql {
   const measures = listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure])
+  const countUsers = (keys: Sql): Sql =>
+    writeGroupsOfProject(context, { scans: counting.scans, rows: 'one' }, group, keys)
   const { users, keys, definitions } =
     counting.kind === 'page'
-      ? countOnPage(context, plan, counting)
-      : countCandidates(context, plan, counting)
-  const withClauses = [sql`counted AS (${writeGroups(context, plan)})`, ...definitions]
+      ? countOnPage(context, plan, countUsers)
+      : countCandidates(context, countUsers)
   const columns = [
     sql`counted.group_key AS group_key`,
     ...measures,
     sql`measure_users`,
     ...selectCompared(plan),
   ]
-  const compared = writeCompared(context, plan, undefined, keys)
+  const compared = writeCompared(context, plan, group, keys)
   const others =
     compared === undefined
       ? sql``
       : sql` LEFT JOIN (${compared}) AS compared ON compared.compared_key = counted.group_key`
+  const withClauses = [...writeCounted(context, plan, group), ...definitions]
   return sql`WITH ${join(withClauses)} SELECT ${join(columns)} FROM counted LEFT JOIN (${users}) AS users ON users.group_key = counted.group_key${others}`
 }
 
-/** Writes the groups that `keys` selects, each with its number of users. */
-const countUsers = (context: StatementContext, { scans }: DeferredCounting, keys: Sql): Sql =>
-  writeGroups(context, { scans, rows: 'one' }, keys)
+/** Writes the table `counted`: all groups without users, read once. ClickHouse keeps no rows of a table of WITH, but it keeps an array. */
+function writeCounted(
+  context: StatementContext,
+  plan: Plan,
+  group: ShardGroup | undefined,
+): readonly Sql[] {
+  const columns = [
+    sql`group_key`,
+    ...listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure]),
+  ]
+  const groups = writeGroupsOfProject(context, plan, group)
+  const members = columns.map((column, i) => sql`tupleElement(one, ${uint32(i + 1)}) AS ${column}`)
+  return [
+    sql`(SELECT groupArray(tuple(${join(columns)})) FROM (${groups})) AS all_counted`,
+    sql`counted AS (SELECT ${join(members)} FROM (SELECT arrayJoin(all_counted) AS one))`,
+  ]
+}
+
+/** Writes the users of the groups that a subquery selects. */
+type CountUsers = (keys: Sql) => Sql
 
 interface DeferredUsers {
   /** A subquery of groups with their number of users. */
@@ -50,24 +76,17 @@ interface DeferredUsers {
 }
 
 /** Counts users of the groups on the page, which is ordered by another metric or by group. */
-function countOnPage(
-  context: StatementContext,
-  plan: Plan,
-  counting: DeferredCounting,
-): DeferredUsers {
+function countOnPage(context: StatementContext, plan: Plan, countUsers: CountUsers): DeferredUsers {
   const { limit, offset } = context.query
   const metrics = listOrderMetrics(context.query)
   const columns = selectMetrics(context.query, metrics, listMeasures(plan.scans))
-  const keys = sql`SELECT group_key FROM (SELECT ${join([sql`group_key`, ...columns])} FROM counted) ORDER BY ${orderRows(context.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`
-  const named = nameKeys(plan, keys)
-  return { users: countUsers(context, counting, named.keys), ...named }
-}
-
-/** Makes an array of keys, if the other period needs them as well: a subquery would be computed again for each scan that reads it. */
-function nameKeys({ comparison }: Plan, keys: Sql): Omit<DeferredUsers, 'users'> {
-  if (comparison === undefined) return { keys, definitions: [] }
-  const definition = sql`(SELECT groupArray(group_key) FROM (${keys})) AS named_keys`
-  return { keys: sql`SELECT arrayJoin(named_keys)`, definitions: [definition] }
+  const onPage = sql`SELECT group_key FROM (SELECT ${join([sql`group_key`, ...columns])} FROM counted) ORDER BY ${orderRows(context.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`
+  const keys = sql`SELECT arrayJoin(page_keys)`
+  return {
+    definitions: [sql`(SELECT groupArray(group_key) FROM (${onPage})) AS page_keys`],
+    keys,
+    users: countUsers(keys),
+  }
 }
 
 /**
@@ -75,21 +94,18 @@ function nameKeys({ comparison }: Plan, keys: Sql): Omit<DeferredUsers, 'users'>
  * with the most events, as many groups as there are rows up to the end of the page. A group whose events are fewer than
  * the smallest of these counts cannot come before any of them. Then it counts the users of all other groups.
  */
-function countCandidates(
-  context: StatementContext,
-  plan: Plan,
-  counting: DeferredCounting,
-): DeferredUsers {
+function countCandidates(context: StatementContext, countUsers: CountUsers): DeferredUsers {
   const { limit, offset } = context.query
   const top = sql`SELECT group_key FROM counted ORDER BY ${GROUP_EVENTS} DESC LIMIT ${uint32(limit + offset)}`
-  const others = sql`SELECT group_key FROM counted WHERE ${GROUP_EVENTS} >= arrayMin(first.2) AND group_key NOT IN first.1`
-  const { keys, definitions } = nameKeys(plan, others)
+  const first = countUsers(sql`SELECT arrayJoin(top_keys)`)
+  const others = sql`SELECT group_key FROM counted WHERE ${GROUP_EVENTS} >= arrayMin(first.2) AND group_key NOT IN (SELECT arrayJoin(first.1))`
   return {
     definitions: [
-      sql`(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${countUsers(context, counting, top)})) AS first`,
-      ...definitions,
+      sql`(SELECT groupArray(group_key) FROM (${top})) AS top_keys`,
+      sql`(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${first})) AS first`,
+      sql`(SELECT groupArray(group_key) FROM (${others})) AS other_keys`,
     ],
-    keys: sql`SELECT arrayJoin(first.1) UNION ALL ${keys}`,
-    users: sql`SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users UNION ALL ${countUsers(context, counting, keys)}`,
+    keys: sql`SELECT arrayJoin(arrayConcat(first.1, other_keys))`,
+    users: sql`SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users UNION ALL ${countUsers(sql`SELECT arrayJoin(other_keys)`)}`,
   }
 }

@@ -37,7 +37,7 @@ function selectSessions(context: StatementContext, condition: Sql): Sql {
 }
 
 /** Writes the condition that a session has events before the end of a period, and in it or after it. */
-export const isReaching = ({ start, end }: Period): Sql =>
+const isReaching = ({ start, end }: Period): Sql =>
   sql`(start_at < ${writeBound(end)} AND end_at >= ${writeBound(start)})`
 
 /**

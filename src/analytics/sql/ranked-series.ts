@@ -2,10 +2,10 @@
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import { listScans, type Plan } from '../plan/plan.js'
-import { listGroupMeasures, listMeasures, writeBucketKeys, writeGroups } from './groups.js'
+import { listGroupMeasures, listMeasures, writeBucketKeys } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { listKeys, orderRows, RANKED_KEYS, selectMetrics } from './select.js'
-import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /**
  * Writes the WITH clause of a statement for series: the values of the largest groups as one array, the largest first. The engine
@@ -48,13 +48,5 @@ export function writeRankedSeries(
 function writePairs(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
   // Every bucket is a row anyway, whatever is in it.
   const pairs = { ...plan, rows: 'one' } as const
-  return group === undefined
-    ? writeGroups(context, pairs, RANKED_KEYS)
-    : writeGroupsOfShards(
-        context,
-        pairs,
-        group,
-        undefined,
-        sql` WHERE then_key IN (${RANKED_KEYS})`,
-      )
+  return writeGroupsOfProject(context, pairs, group, RANKED_KEYS)
 }

@@ -20,7 +20,7 @@ import {
   type RelationName,
 } from '../../model/relations.js'
 import type { Plan } from '../plan/plan.js'
-import { condense, splitByGrain, type Stretch } from '../plan/split-period.js'
+import { condense, splitByGrain, type Stretch } from '../plan/divide-period.js'
 import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { createWhereWriter, type WhereWriter } from './where.js'

@@ -18,7 +18,7 @@ export interface ShardGroup {
   readonly isWidening: boolean
 }
 
-/** Writes the groups of some scans, as `writeGroups` or as `writeGroupsOfShards`: as the project lives. */
+/** Writes the groups of some scans, one row per group, as the project lives. */
 export const writeGroupsOfProject = (
   context: StatementContext,
   plan: MeasuredPlan,
@@ -33,21 +33,21 @@ export const writeGroupsOfProject = (
  * Writes the groups of some scans, each summed over the shards of a group. A view within `cluster` is computed on each shard to
  * its end, so bitmaps of users never meet those of another shard, where other users have the same numbers.
  *
- * @param keys an array of the groups to read; absent: all groups
- * @param where a WHERE clause with a condition on the keys of the groups
+ * @param keys a subquery or an array of the groups to read, by the last grouping; absent: all groups. A view sees nothing of the
+ *   statement around it, so this is a condition on its rows. The engine applies it within the view, to the rows that each shard reads.
  */
-export function writeGroupsOfShards(
+function writeGroupsOfShards(
   context: StatementContext,
   plan: MeasuredPlan,
   group: ShardGroup,
   keys?: Sql,
-  where = sql``,
 ): Sql {
   const sums = listGroupMeasures(plan).map(
     (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
   )
-  const view = writeGroups(toShardContext(context, group), plan, keys)
+  const view = writeGroups(toShardContext(context, group), plan)
   const keysOfRows = listKeys(context.query)
+  const where = keys === undefined ? sql`` : sql` WHERE ${join(keysOfRows.slice(-1))} IN (${keys})`
   return sql`SELECT ${join([...keysOfRows, ...sums])} FROM ${writeRowsOfShards(group, view)}${where} GROUP BY ${join(keysOfRows)} HAVING max(is_row)`
 }
 

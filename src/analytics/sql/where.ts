@@ -9,7 +9,7 @@ import {
   STRING_OPERATORS,
   type PropertyConditions,
 } from '../../model/operators.js'
-import { listTerms, type Term } from '../plan/terms.js'
+import { listTerms, type Term } from '../plan/coverage.js'
 import type { Predicate } from '../request/filters.js'
 import type { Period } from '../request/period.js'
 
@@ -60,7 +60,7 @@ const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
 }
 
 /** Writes subqueries of sessions. */
-export interface SessionSelects {
+interface SessionSelects {
   /** Selects those with an event that satisfies a condition on rows of `events`. */
   readonly byEvents: (condition: Sql) => Sql
   /** Selects those that satisfy a condition on rows of `sessions`. */

@@ -1,5 +1,5 @@
 /** What `tallyhouse explain` shows about a response. */
-import type { PlanDescription } from '../../analytics/plan/describe.js'
+import type { PlanDescription } from '../../analytics/plan/plan.js'
 import type { QueryCost } from '../../clickhouse/connection.js'
 import type { Statement } from '../../clickhouse/sql.js'
 import type { LoggedCost } from '../../cluster/shard-costs.js'
@@ -21,7 +21,7 @@ export interface Explanation {
   readonly description: Description
   /** The names of the shards that are read; absent for a store that is no shard. */
   readonly shards?: readonly string[]
-  /** In the order in which they ran. Several: users were counted last across shards. None: nothing is read. */
+  /** In the order in which they ran. Several: no row has the totals, so they were read after it. None: nothing is read. */
   readonly statements: readonly ExplainedStatement[]
   /** The cost of running the query, and the rows it returned; null if it failed, or nothing is read. */
   readonly run: (RunCost & Partial<ShardCosts>) | null

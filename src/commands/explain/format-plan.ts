@@ -1,5 +1,5 @@
 /** Formats plans as tables: what is read and why nothing cheaper. */
-import type { NewUsersDescription, PlanDescription, Read } from '../../analytics/plan/describe.js'
+import type { NewUsersDescription, PlanDescription, Read } from '../../analytics/plan/plan.js'
 import type { ConsideredWay } from '../../analytics/plan/plan.js'
 import type { Period } from '../../contract/api.js'
 import { listKeys } from '../../lib/records.js'

@@ -1,5 +1,5 @@
 /** Prints how a query runs, as tables or as JSON. */
-import type { PlanDescription } from '../../analytics/plan/describe.js'
+import type { PlanDescription } from '../../analytics/plan/plan.js'
 import type { CommandContext } from '../shared/context.js'
 import { formatJson, formatList, formatNumber, formatTable } from '../shared/output.js'
 import {
@@ -28,11 +28,11 @@ export function printExplanation(
   print(options.json === true ? formatJson(toJson(explanation)) : formatText(explanation))
 }
 
-/** A single statement is a part of the explanation; several are its `rounds`. */
+/** A single statement is a part of the explanation; several are its `statements`. */
 function toJson({ description, shards, statements, run }: Explanation): object {
   const rest = { ...(shards === undefined ? {} : { shards }), ...toMembers(description) }
   const [only, ...others] = statements
-  if (only === undefined || others.length > 0) return { ...rest, rounds: statements, run }
+  if (only === undefined || others.length > 0) return { ...rest, statements, run }
   const { sql, parameters } = only
   return { ...rest, sql, parameters, run }
 }
@@ -52,7 +52,7 @@ function formatText({ description, statements, run, shards }: Explanation): stri
     ...(statements.length === 1
       ? statements.flatMap(formatStatement)
       : statements.flatMap((statement, i) => [
-          `round ${i + 1} of ${statements.length}`,
+          `statement ${i + 1} of ${statements.length}`,
           ...formatStatement(statement),
           ...(statement.run === null ? [] : [formatCost(statement.run)]),
         ])),

@@ -1,5 +1,5 @@
 /** Logs the plan of a query, which shows why the query is slow. */
-import { describePlan } from '../../analytics/plan/describe.js'
+import { describePlan } from '../../analytics/plan/plan.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
 import { isRecord, mapRecord } from '../../lib/records.js'

@@ -94,29 +94,36 @@ test('at debug level the plan of a query is logged, with the id of its request',
   await app.stop()
   const [line, ...others] = parseLines(app.log())
   expect(others).toMatchObject([{ requestId: 'request-1', status: 200 }])
-  const february = [{ from: '2026-02-01T00:00:00Z', to: '2026-02-28T23:59:59Z' }]
-  const around = [
-    { from: '2026-01-31T00:00:00Z', to: '2026-01-31T23:59:59Z' },
-    { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
-  ]
-  const read = { measures: ['pageviews'], dimension: 'country', filteredBy: null }
+  const period = { from: '2026-01-31T00:00:00Z', to: '2026-03-01T23:59:59Z' }
+  const measures = ['pageviews']
   const reason = 'it does not count by country'
   expect({ ...line, time: '' }).toEqual({
     level: 'debug',
     time: '',
     requestId: 'request-1',
     plan: {
-      period: { from: '2026-01-31T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+      period,
       reads: [
-        { ...read, relation: 'sessions_monthly', periods: february },
-        { ...read, relation: 'sessions_daily', periods: around },
+        {
+          ...{ relation: 'sessions_daily', dimension: 'country', measures },
+          ...{ periods: [period], filteredBy: null },
+        },
       ],
       rejected: [
-        { relation: 'pageviews_monthly', measures: ['pageviews'], reason },
-        { relation: 'events_monthly', measures: ['pageviews'], reason },
+        {
+          ...{ relation: 'sessions_monthly', measures },
+          reason: 'other relations are estimated to take less time',
+        },
+        { relation: 'pageviews_monthly', measures, reason },
+        { relation: 'events_monthly', measures, reason },
       ],
       userCounting: 'all',
-      considered: [],
+      considered: [
+        'sessions_daily',
+        'sessions_monthly, sessions_daily',
+        'sessions_monthly, events',
+        'events',
+      ].map((name, i) => ({ name, ms: expect.any(Number), isChosen: i === 0 })),
     },
     msg: 'planned',
   })

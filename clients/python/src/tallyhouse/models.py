@@ -1154,8 +1154,8 @@ class Plan(TypedDict):
     """
 
     considered: "list[ConsideredWay]"
-    """The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet, and for viewers of
-    public dashboards.
+    """The ways of reading that were compared, the cheapest first. Until the size of the project is known, it is taken to be large.
+    Empty for viewers of public dashboards.
     """
 
     newUsers: NotRequired["NewUsersPlan"]
@@ -1239,8 +1239,8 @@ class PlannedStatement(TypedDict):
     """The values of its parameters by name. Empty for viewers of public dashboards."""
 
     isOnly: bool
-    """Whether the answer is read by this statement alone. Otherwise users are counted by one or two further ones, for groups that
-    this one finds.
+    """Whether the response is read by this statement alone. It always is now; version 0.1.0 counted some users across servers by
+    further ones.
     """
 
 

@@ -9,9 +9,9 @@ import {
   UNIT_COSTS,
 } from '../../../../src/analytics/plan/cost.js'
 import { listScans, type Plan } from '../../../../src/analytics/plan/plan.js'
-import { planQuery } from '../../../../src/analytics/plan/planner.js'
-import { resolveQuery } from '../../../../src/analytics/request/query.js'
-import { estimateWork, UNITS, type Unit, type Work } from '../../../../src/analytics/plan/work.js'
+import { listPlans, planQuery } from '../../../../src/analytics/plan/planner.js'
+import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
+import { estimateWork, UNITS, type Unit, type Work } from '../../../../src/analytics/plan/cost.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
@@ -25,16 +25,13 @@ const sizesOf = (events: number): ProjectSizes => ({
   values: new Map([['page:path', 200]]),
 })
 
-const plan = (
-  given: Given,
-  relations: readonly RelationName[],
-  sizes?: ProjectSizes,
-  width?: number,
-): Plan => {
+const resolve = (given: Given): Query => {
   const request = fillDefaults({ date_range: '7days', metrics: ['users'], ...given })
-  const query = resolveQuery(request, 'p1', { start: JANUARY, end: FEBRUARY })
-  return planQuery(query, relations, sizes, width)
+  return resolveQuery(request, 'p1', { start: JANUARY, end: FEBRUARY })
 }
+/** Builds the plan that reads all rollups, and counts all users at once. */
+const plan = (given: Given, relations: readonly RelationName[]): Plan =>
+  [...listPlans(resolve(given), relations).values()][0]!
 
 const NONE = Object.fromEntries(UNITS.map((unit) => [unit, 0])) as Work
 const times = (work: Work, width: number): Work =>
@@ -63,12 +60,28 @@ describe('the work of', () => {
       { wideSelect: 1, askedShard: 2, shardGroup: 400 },
     ],
   ])('%s', (_what, given, relations, width, asking) => {
-    const one = plan({ metrics: ['users', 'pageviews'], ...given }, relations, undefined, width)
+    const one = plan({ metrics: ['users', 'pageviews'], ...given }, relations)
     expect(estimateWideWork(one, SIZES, width)).toEqual({
       shards: times(estimateWork(one, SIZES), width),
       asking: { ...NONE, wideStatement: 1, ...asking },
     })
   })
+})
+
+test('users that are counted last: the shards are asked once more for the page, and twice for candidates', () => {
+  const countLast = (given: Given): Plan =>
+    [...listPlans(resolve({ ...BY_PATH, limit: 10, ...given }), ALL_RELATIONS).values()].find(
+      ({ userCounting }) => userCounting.kind !== 'all',
+    )!
+  const byPageviews: Given = { metrics: ['users', 'pageviews'], order_by: [['pageviews', 'desc']] }
+  const asked = [byPageviews, {}].map((given) => {
+    const { shards, asking } = estimateWideWork(countLast(given), SIZES, 2)
+    return [shards.statement, asking.wideStatement, asking.askedShard, asking.shardGroup]
+  })
+  expect(asked).toEqual([
+    [4, 1, 4, 2 * (200 + 10)],
+    [6, 1, 6, 2 * (200 + 25)],
+  ])
 })
 
 test('the cost is that of all shards and of the one that asks; one shard asks nobody', () => {
@@ -90,12 +103,13 @@ describe('the plan for a shard of so many events, by width', () => {
   test.each<[string, number, number, readonly RelationName[]]>([
     ['few: events', 1_000, 1, ['events']],
     ['few: events', 1_000, 8, ['events']],
-    ['one SELECT instead of two', 150_000, 1, ['events']],
-    ['one SELECT instead of two, also for the shard that asks', 150_000, 2, ['events']],
+    ['one SELECT instead of two', 120_000, 1, ['events']],
+    ['one SELECT instead of two, also for the shard that asks', 120_000, 2, ['events']],
     ['its SELECTs count for little beside the work of many shards', 150_000, 64, ROLLUPS],
     ['many: rollups', 1_000_000, 1, ROLLUPS],
     ['many: rollups', 1_000_000, 2, ROLLUPS],
   ])('%s (%d events, %d shards)', (_why, events, width, want) => {
-    expect(relationsOf(plan(BY_PATH, ALL_RELATIONS, sizesOf(events), width))).toEqual(want)
+    const chosen = planQuery(resolve(BY_PATH), ALL_RELATIONS, sizesOf(events), width)
+    expect(relationsOf(chosen)).toEqual(want)
   })
 })

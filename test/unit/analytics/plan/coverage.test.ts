@@ -6,7 +6,7 @@ import {
   findRejectionReason,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
-import { matchesWholeSessions } from '../../../../src/analytics/plan/terms.js'
+import { matchesWholeSessions } from '../../../../src/analytics/plan/coverage.js'
 import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/model/relations.js'
 import type { Measure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'

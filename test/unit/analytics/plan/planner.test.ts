@@ -1,6 +1,6 @@
 /** Plans: the relations that are read for each measure and period, the source of the rows, and the rejected relations. */
 import { describe, expect, test } from '@jest/globals'
-import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
+import { DEFAULT_SIZES, type ProjectSizes } from '../../../../src/model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
 import {
   listScans,
@@ -8,8 +8,8 @@ import {
   type RejectedRelation,
   type Scan,
 } from '../../../../src/analytics/plan/plan.js'
-import { planQuery } from '../../../../src/analytics/plan/planner.js'
-import { resolveQuery } from '../../../../src/analytics/request/query.js'
+import { listPlans, planQuery } from '../../../../src/analytics/plan/planner.js'
+import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, SortDirection } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
@@ -22,10 +22,15 @@ const DAYS: Bounds = ['2026-01-01T12:00:00Z', '2026-01-12T06:00:00Z']
 /** February and March, and some days and hours before and after. */
 const MONTHS: Bounds = ['2026-01-30T12:00:00Z', '2026-04-02T06:00:00Z']
 
-function buildPlan(given: Given, [start, end]: Bounds, relations = ALL_RELATIONS): Plan {
+function resolve(given: Given, [start, end]: Bounds): Query {
   const period = { start: new Date(start), end: new Date(end) }
-  const query = resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
-  return planQuery(query, relations)
+  return resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
+}
+
+/** Builds the plan that reads all rollups, and counts all users at once. */
+function buildPlan(given: Given, period: Bounds, relations = ALL_RELATIONS): Plan {
+  const [first] = listPlans(resolve(given, period), relations).values()
+  return first!
 }
 
 const short = (moment: Date): string =>
@@ -226,9 +231,8 @@ describe('a period is read', () => {
       ['2026-01-30', '2026-03-01'],
       [
         'sessions_monthly(pageviews) groups of city by value in 02-01..03-01',
-        'events(pageviews) groups by columns in 01-30..02-01',
         'users_monthly(users) of city by value in 02-01..03-01',
-        'events(users) by columns in 01-30..02-01',
+        'events(pageviews,users) groups by columns in 01-30..02-01',
       ],
     ],
     [
@@ -492,6 +496,16 @@ describe('new users', () => {
 })
 
 describe('the groups whose users are counted', () => {
+  const MANY = 1_000_000
+  const manyGroups: ProjectSizes = {
+    ...DEFAULT_SIZES,
+    values: new Map([
+      ['page:path', MANY],
+      ['event:prop:plan', MANY],
+    ]),
+  }
+  const planMany = (given: Given, period: Bounds): Plan =>
+    planQuery(resolve(given, period), ALL_RELATIONS, manyGroups)
   const by = (field: string, direction: SortDirection): Given => ({
     order_by: [[field, direction]],
   })
@@ -515,12 +529,6 @@ describe('the groups whose users are counted', () => {
     ],
     ['a page beyond that', { ...wide, limit: 1000, offset: 1001 }, JANUARY, 'all'],
     [
-      'more than the ends of days is read from facts',
-      { ...wide, group_by: ['city'] },
-      [JANUARY[0], '2026-02-03T00:00:01Z'],
-      'all',
-    ],
-    [
       'any property may have many values',
       { group_by: ['event:prop:plan'], metrics: ['users'] },
       JANUARY,
@@ -542,19 +550,19 @@ describe('the groups whose users are counted', () => {
       'all',
     ],
   ])('%s', (_why, given, period, want) => {
-    expect(buildPlan(given, period).userCounting.kind).toBe(want)
+    expect(planMany(given, period).userCounting.kind).toBe(want)
   })
 
   test('candidates are found by their events, even if the query has no metric of events', () => {
     const given: Given = { group_by: ['page:path'], metrics: ['users'] }
-    expect(describeScans(buildPlan(given, JANUARY))).toEqual([
+    expect(describeScans(planMany(given, JANUARY))).toEqual([
       'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
       'users_monthly(users) of page:path by value in 01-01..02-01',
     ])
   })
 
   test('users that are counted in a second step have their own scans', () => {
-    const { scans, userCounting } = buildPlan(wide, [JANUARY[0], '2026-02-01T06:00:00Z'])
+    const { scans, userCounting } = planMany(wide, [JANUARY[0], '2026-02-01T06:00:00Z'])
     expect({ first: scans.map(describeScan), second: userCounting.kind }).toEqual({
       first: [
         'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
@@ -579,33 +587,31 @@ describe('with the sizes of the project', () => {
     months: months.map((month) => ({ month, events, visits: events / 4 })),
     values: new Map(Object.entries<number>(values)),
   })
-  const plan = (given: Given, [start, end]: Bounds, sizes?: ProjectSizes, width?: number): Plan => {
-    const period = { start: new Date(start), end: new Date(end) }
-    const query = resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
-    return planQuery(query, ALL_RELATIONS, sizes, width)
-  }
+  const plan = (given: Given, period: Bounds, sizes?: ProjectSizes, width?: number): Plan =>
+    planQuery(resolve(given, period), ALL_RELATIONS, sizes, width)
   const relationsOf = (one: Plan): readonly RelationName[] =>
     listScans(one).map(({ relation }) => relation)
 
   test('facts are read where they are few, rollups where they are many', () => {
     const byPath: Given = { group_by: ['page:path'], metrics: ['users'] }
+    const month: Bounds = ['2025-03-01', '2025-04-01']
     const values = { 'page:path': 3_000 }
-    expect(relationsOf(plan(byPath, YEAR, sizesOf(1_000, values)))).toEqual(['events'])
+    expect(relationsOf(plan(byPath, month, sizesOf(100, values)))).toEqual(['events'])
     const many = relationsOf(plan(byPath, YEAR, sizesOf(5e6, values)))
     expect(new Set(many)).toEqual(new Set(['pageviews_monthly', 'users_monthly']))
   })
 
   test('users of few groups are counted for all', () => {
     const byPlan: Given = { group_by: ['event:prop:plan'], metrics: ['users'] }
-    const few = { 'event:prop:plan': 5 }
-    expect(plan(byPlan, YEAR).userCounting.kind).toBe('candidates')
-    expect(plan(byPlan, YEAR, sizesOf(5e6, few)).userCounting.kind).toBe('all')
+    const countUsers = (values: number) =>
+      plan(byPlan, YEAR, sizesOf(5e6, { 'event:prop:plan': values })).userCounting.kind
+    expect([5, 50_000].map(countUsers)).toEqual(['all', 'candidates'])
   })
 
   test.each<[string, Given, ProjectSizes | undefined, Plan['userCounting']['kind']]>([
-    ['sizes that are not known', {}, undefined, 'all'],
+    ['sizes that are not known', {}, undefined, 'candidates'],
     ['few events', {}, sizesOf(20_000, { 'page:path': 1_000 }), 'all'],
-    ['few paths', {}, sizesOf(5e6, { 'page:path': 100 }), 'all'],
+    ['few paths', {}, sizesOf(5e6, { 'page:path': 20 }), 'all'],
     ['many paths, all on the page', { limit: 1_000 }, sizesOf(5e5, { 'page:path': 1_000 }), 'all'],
     ['many events and paths', {}, sizesOf(5e6, { 'page:path': 5_000 }), 'candidates'],
     [
@@ -615,7 +621,7 @@ describe('with the sizes of the project', () => {
       'page',
     ],
   ])(
-    'across shards, users are counted last only where that pays: %s',
+    'users are counted last only where that pays, across shards too: %s',
     (_what, given, sizes, want) => {
       const byPath: Given = { group_by: ['page:path'], limit: 10, ...given }
       expect(plan(byPath, YEAR, sizes, 3).userCounting.kind).toBe(want)
@@ -671,7 +677,12 @@ describe('with the sizes of the project', () => {
     expect(plan(inCountry, period, sizesOf(events)).readsDays).toBe(readsDays)
   })
 
-  test('without sizes nothing is compared, and whole days of facts are read by their day', () => {
-    expect(plan({}, YEAR)).toMatchObject({ considered: [], readsDays: true })
+  test('a project whose sizes are not known is taken to be large', () => {
+    expect(plan({}, YEAR)).toEqual(plan({}, YEAR, DEFAULT_SIZES))
+    expect(relationsOf(plan(byBrowser, YEAR))).toEqual(['whole_sessions'])
+    expect(relationsOf(plan({ group_by: ['country'] }, YEAR))).toEqual([
+      'sessions_monthly',
+      'users_monthly',
+    ])
   })
 })

@@ -5,7 +5,7 @@ import {
   condense,
   splitByGrain,
   type SplitPeriods,
-} from '../../../../src/analytics/plan/split-period.js'
+} from '../../../../src/analytics/plan/divide-period.js'
 import { DAY_MS } from '../../../../src/lib/time.js'
 import type { Grain } from '../../../../src/model/relations.js'
 import type { Period } from '../../../../src/analytics/request/period.js'

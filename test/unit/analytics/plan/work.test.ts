@@ -2,9 +2,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { FACTS, ALL_RELATIONS, type RelationName } from '../../../../src/model/relations.js'
 import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
-import { planQuery } from '../../../../src/analytics/plan/planner.js'
-import { estimateFacts } from '../../../../src/analytics/plan/sizes.js'
-import { estimateWork, type Work } from '../../../../src/analytics/plan/work.js'
+import { listPlans } from '../../../../src/analytics/plan/planner.js'
+import { estimateFacts } from '../../../../src/analytics/plan/estimates.js'
+import { estimateWork, type Work } from '../../../../src/analytics/plan/cost.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
@@ -54,7 +54,8 @@ describe('the work of', () => {
   ): Work => {
     const request = fillDefaults({ date_range: '7days', ...given })
     const query = resolveQuery(request, 'p1', { start: JANUARY, end: FEBRUARY })
-    return estimateWork(planQuery(query, relations), SIZES)
+    const [plan] = listPlans(query, relations).values()
+    return estimateWork(plan!, SIZES)
   }
   const pages = { group_by: ['page:path'], metrics: ['users', 'pageviews'] } as const
 

@@ -1,15 +1,58 @@
-/** Estimates how many groups a query has, which share of the rows is in some of them, and how many columns it reads. */
+/** Estimates how much of a project a query reads, from the sizes of the project: facts, groups, rows of rollups, columns. */
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { DAY_MS, startOfMonth } from '../../lib/time.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
-import type { ProjectSizes } from '../../model/project-sizes.js'
-import { RELATIONS, type RelationName } from '../../model/relations.js'
+import type { MonthSize, ProjectSizes } from '../../model/project-sizes.js'
+import { type RelationName, RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
-import type { Period } from '../request/period.js'
 import { countBuckets } from '../request/buckets.js'
+import type { Period } from '../request/period.js'
 import type { GroupedBy, Query } from '../request/query.js'
-import { estimateFacts } from './sizes.js'
-import { countDays } from './split-period.js'
-import { listGroupingTerms, listTerms, nameTerm, type Term } from './terms.js'
+import { listGroupingTerms, listTerms, nameTerm, type Term } from './coverage.js'
+import { countDays } from './divide-period.js'
+
+const LONGEST_MONTH_MS = 31 * DAY_MS
+
+/** Leaves out the months of which a query reads nothing: those after its period, and before it, unless it counts new users. */
+export function selectMonths(sizes: ProjectSizes, { period, metrics }: Query): ProjectSizes {
+  const end = period.end.getTime()
+  const start = metrics.includes('new_users')
+    ? -Infinity
+    : period.start.getTime() - LONGEST_MONTH_MS
+  const months = sizes.months.filter(
+    ({ month }) => month.getTime() < end && month.getTime() > start,
+  )
+  return { ...sizes, months }
+}
+
+interface FactsEstimate extends Omit<MonthSize, 'month'> {
+  /** In how many months they lie. */
+  readonly months: number
+}
+
+/** Estimates the number of events and visits in some periods, as if those of each month were spread evenly. */
+export function estimateFacts(
+  { months, readAt }: ProjectSizes,
+  periods: readonly Period[],
+): FactsEstimate {
+  let [events, visits, count] = [0, 0, 0]
+  for (const { month, ...size } of months) {
+    const next = startOfMonth(month, 1)
+    const whole = { start: month, end: month < readAt && readAt < next ? readAt : next }
+    const share = periods.reduce((sum, period) => sum + getShare(period, whole), 0)
+    events += share * size.events
+    visits += share * size.visits
+    if (share > 0) count += 1
+  }
+  return { events, visits, months: count }
+}
+
+/** Returns the share of `whole` that a period covers, from 0 to 1. */
+function getShare(period: Period, whole: Period): number {
+  const start = Math.max(period.start.getTime(), whole.start.getTime())
+  const end = Math.min(period.end.getTime(), whole.end.getTime())
+  return Math.max(0, end - start) / (whole.end.getTime() - whole.start.getTime())
+}
 
 /** The number of values assumed for a dimension whose number is not known. */
 const MANY_VALUES = 5_000

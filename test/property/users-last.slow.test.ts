@@ -1,24 +1,22 @@
-/** Queries of a project across two shards that count users last: in rounds, with the bytes of the one statement. */
+/** Queries of a project across two shards that count users last: the bytes of counting all at once. */
 import { afterAll, beforeAll, expect } from '@jest/globals'
-import { deleteUserFromShards } from '../../src/deletion/delete-user.js'
 import { chooseShard } from '../../src/cluster/sender.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
-import { answerInRounds, type BeforeRound } from '../support/cluster/rounds.js'
+import { answerWithUsersLast } from '../support/cluster/users-last.js'
 import { placeOn } from '../support/cluster/senders.js'
-import { getContext } from '../support/cluster/wide-projects.js'
 import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
 import { thoroughTest as test } from '../support/effort.js'
 import { NOW, type PartialRequest, type SentEvent } from '../support/world/world.js'
 
 let cluster: TestCluster
-/** Those of the cases, of the letters and of the changes. */
+/** Those of the cases, and of the letters. */
 let projects: readonly StoredProject[]
 
 beforeAll(async () => {
   cluster = await startCluster(2)
   const worlds = [...CASES.map(([, events]) => events), ...LETTERS.map(listLongPaths)]
-  projects = await createAll([...worlds, ...CHANGES.map(() => CHANGED)])
+  projects = await createAll(worlds)
 })
 afterAll(() => cluster.stop())
 
@@ -34,9 +32,6 @@ const view = (path: string, users: readonly string[], times = 1): readonly SentE
   users.flatMap((user_id) =>
     Array.from({ length: times }, () => ({ timestamp: DAY, user_id, path })),
   )
-
-const send = (project: StoredProject, events: readonly SentEvent[]): Promise<void> =>
-  sendAll([[project, events]])
 
 /** Loads the events of several projects at once. */
 const sendAll = (
@@ -57,57 +52,52 @@ async function createAll(
 }
 
 type Asked = Partial<PartialRequest>
+const BY_PAGEVIEWS: Asked = { order_by: [['pageviews', 'desc']] }
 const MONTH: PartialRequest = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['page:path'] }
 const ALL_METRICS = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const
 
-/** Responses in rounds, and expects the one answer of the single statement; returns the rows of each round. */
-async function expectSame(project: StoredProject, asked: Asked) {
+/** Answers with users counted last, and expects the bytes of counting them all at once. */
+async function expectSame(project: StoredProject, asked: Asked): Promise<void> {
   const request = { ...MONTH, ...asked }
   const want = await runQuery(cluster, project, request)
-  const answers = await answerInRounds(cluster, project, request)
+  const answers = await answerWithUsersLast(cluster, project, request)
   expect(answers.length).toBeGreaterThan(0)
-  for (const { body } of answers) expect(JSON.stringify(body)).toBe(JSON.stringify(want))
-  return answers.map(({ rounds }) => rounds)
+  for (const body of answers) expect(JSON.stringify(body)).toBe(JSON.stringify(want))
 }
 
 const [A, B] = [listUsers(0, 12), listUsers(1, 12)]
 
-const CASES: readonly (readonly [string, readonly SentEvent[], Asked, readonly number[]])[] = [
-  ['no group', [], {}, [0]],
-  ['no group, by another metric', [], { order_by: [['pageviews', 'desc']] }, [0]],
+const CASES: readonly (readonly [string, readonly SentEvent[], Asked])[] = [
+  ['no group', [], {}],
+  ['no group, by another metric', [], { order_by: [['pageviews', 'desc']] }],
   [
     'groups on one shard only, and on both',
     [...view('/a', A), ...view('/b', B.slice(0, 3)), ...view('/c', [...A, ...B].slice(5, 20))],
     { metrics: [...ALL_METRICS] },
-    [3, 3],
   ],
   [
     'by another metric: only the groups on the page are counted',
     [...view('/a', A), ...view('/b', B.slice(0, 3)), ...view('/c', B)],
     { order_by: [['pageviews', 'asc']], limit: 2 },
-    [2, 2],
   ],
   [
     'by a ratio',
     [...view('/a', A), ...view('/b', B.slice(0, 3), 2), ...view('/c', B)],
     { metrics: [...ALL_METRICS], order_by: [['bounce_rate', 'desc']], limit: 2 },
-    [2, 2],
   ],
   [
     'by group',
     [...view("/it's", A), ...view('/é', B), ...view('/\\', B), ...view('/😀', A), ...view('/z', A)],
     { order_by: [['page:path', 'desc']], limit: 3, offset: 1 },
-    [3, 3],
   ],
   [
-    'groups with many events and few users: those with fewer are counted in a third round',
+    'groups with many events and few users: the others are counted too',
     [
       ...['/1', '/2', '/3', '/4'].flatMap((path) => view(path, A.slice(0, 1), 12)),
       ...view('/5', [...A, ...B].slice(0, 11)),
       ...view('/6', A.slice(0, 1)),
     ],
     { limit: 1 },
-    [6, 4, 2],
   ],
   [
     'a tie at the bound is decided by the key, also of a group that was not counted first',
@@ -117,20 +107,17 @@ const CASES: readonly (readonly [string, readonly SentEvent[], Asked, readonly n
       ...view('/00', B.slice(0, 2)),
     ],
     { limit: 1 },
-    [6, 4, 1],
   ],
   [
     'keys are ordered as bytes',
     ['/\u{1F600}', '/\uFB01', '/z', '/Z'].flatMap((path) => view(path, A.slice(0, 2))),
     { limit: 3 },
-    [4, 4],
   ],
-  ['beyond the end', view('/a', A), { offset: 5 }, [1]],
+  ['beyond the end', view('/a', A), { offset: 5 }],
   [
     'beyond the end, by another metric',
     view('/a', A),
     { offset: 5, order_by: [['events', 'desc']] },
-    [0],
   ],
   [
     'a filter',
@@ -138,7 +125,6 @@ const CASES: readonly (readonly [string, readonly SentEvent[], Asked, readonly n
     {
       filters: [{ type: 'page', path: { operator: 'startsWith', value: '/b' } }],
     },
-    [1, 1],
   ],
   [
     'a property, also with an empty value',
@@ -151,22 +137,16 @@ const CASES: readonly (readonly [string, readonly SentEvent[], Asked, readonly n
       })),
     ),
     { group_by: ['event:prop:plan'], limit: 3 },
-    [4, 4],
   ],
   [
     'an attribute that some events lack',
     [...view('/a', A), ...view('/b', B).map((event) => ({ ...event, city: 'Rome' }))],
     { group_by: ['city'], metrics: [...ALL_METRICS] },
-    [2, 2],
   ],
 ]
 
-test.each(CASES.map(([what, , asked, rounds], i) => [what, i, asked, rounds] as const))(
-  '%s',
-  async (_what, i, asked, rounds) => {
-    const all = await expectSame(projects[i]!, asked)
-    expect(all).toEqual(all.map(() => rounds))
-  },
+test.each(CASES.map(([what, , asked], i) => [what, i, asked] as const))('%s', (_what, i, asked) =>
+  expectSame(projects[i]!, asked),
 )
 
 /** Characters that the client or ClickHouse writes as several. */
@@ -177,55 +157,11 @@ const listLongPaths = (letter: string): readonly SentEvent[] =>
   )
 
 test.each(LETTERS.map((letter, i) => [letter, CASES.length + i] as const))(
-  'keys that do not fit into a statement are asked without rounds: %p',
+  'keys that are too long for the parameter of a statement: %p',
   async (_letter, i) => {
     await expectSame(projects[i]!, { limit: 20 })
-    expect((await expectSame(projects[i]!, { limit: 90 }))[0]).toEqual([90, 90])
-  },
-)
-
-const CHANGED = [
-  ...view('/a', A.slice(0, 4), 2),
-  ...view('/b', B.slice(0, 3)),
-  ...view('/c', A.slice(0, 2)),
-]
-const BY_PAGEVIEWS: Asked = { order_by: [['pageviews', 'desc']] }
-const load = (path: string, users: readonly string[]) => (project: StoredProject) =>
-  send(project, view(path, users, 9))
-const deleteUser = ({ id }: StoredProject) =>
-  deleteUserFromShards(
-    cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) })),
-    id,
-    A[0]!,
-    () => Promise.resolve(),
-  )
-type Change = (project: StoredProject) => Promise<unknown>
-const CHANGES: readonly (readonly [string, Change, Asked, 'before' | 'after', number])[] = [
-  ['a load into a counted group', load('/b', B), {}, 'after', 3],
-  ['a load into a counted group, by another metric', load('/b', B), BY_PAGEVIEWS, 'after', 3],
-  ['a load of a new group', load('/d', A.slice(6)), {}, 'before', 2],
-  ['a load of a new group, by another metric', load('/d', A.slice(6)), BY_PAGEVIEWS, 'before', 2],
-  ['a deletion', deleteUser, {}, 'after', 3],
-  ['a deletion, by another metric', deleteUser, BY_PAGEVIEWS, 'after', 3],
-]
-
-test.each(CHANGES.map((change, i) => [...change, CASES.length + LETTERS.length + i] as const))(
-  '%s after the first round: the answer is that of one moment',
-  async (_what, change, asked, moment, statements, i) => {
-    const project = projects[i]!
-    const request = { ...MONTH, ...asked, limit: 2, metrics: [...ALL_METRICS] }
-    const before = await runQuery(cluster, project, request)
-    let isChanged = false
-    const changeOnce: BeforeRound = async (number) => {
-      if (number !== 1 || isChanged) return
-      isChanged = true
-      await change(project)
-    }
-    const [answer] = await answerInRounds(cluster, project, request, changeOnce)
-    const after = await runQuery(cluster, project, request)
-    expect(after).not.toEqual(before)
-    expect(answer?.body).toEqual(moment === 'before' ? before : after)
-    expect(answer?.rounds.length).toBe(statements)
+    await expectSame(projects[i]!, { limit: 90 })
+    await expectSame(projects[i]!, { limit: 90, ...BY_PAGEVIEWS })
   },
 )
 
@@ -237,15 +173,13 @@ test('100,000 paths, most of which have a single event', async () => {
     .slice(0, 300)
     .flatMap((path, i) => view(path, users.slice(i, i + 1 + (i % 40))))
   const [project] = await createAll([[...single, ...popular]])
-  const expectRounds = async (asked: Asked, want: readonly number[]): Promise<void> => {
-    const all = await expectSame(project!, { metrics: [...ALL_METRICS], ...asked })
-    expect(all).toEqual(all.map(() => want))
-  }
-  await expectRounds({ limit: 20, offset: 5 }, [500, 100])
-  await expectRounds({ limit: 20, offset: 5, ...BY_PAGEVIEWS }, [20, 20])
+  const expectAll = (asked: Asked): Promise<void> =>
+    expectSame(project!, { metrics: [...ALL_METRICS], ...asked })
+  await expectAll({ limit: 20, offset: 5 })
+  await expectAll({ limit: 20, offset: 5, ...BY_PAGEVIEWS })
   // Any group can be on the page.
   const filters: Asked['filters'] = [
     { type: 'page', path: { operator: 'startsWith', value: '/99' } },
   ]
-  await expectRounds({ limit: 20, filters }, [400, 80, 20])
+  await expectAll({ limit: 20, filters })
 })

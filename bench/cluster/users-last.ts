@@ -1,17 +1,17 @@
-/** Measures the plans of queries of a wide project that count users last, in rounds, beside those that count all in one statement. */
+/** Measures the plans of queries of a wide project that count users last, beside those that count all at once. */
 import { deepStrictEqual } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nameWay } from '../../src/analytics/plan/build-plan.js'
+import { nameWay } from '../../src/analytics/plan/planner.js'
 import { estimateCost } from '../../src/analytics/plan/cost.js'
 import type { Plan } from '../../src/analytics/plan/plan.js'
 import { listPlans, planQuery } from '../../src/analytics/plan/planner.js'
 import { QUERY, resolveRequest } from '../../src/analytics/operations/query.js'
 import { buildResponse } from '../../src/analytics/run-operation.js'
 import { shapeRows } from '../../src/analytics/response.js'
-import { runPlan } from '../../src/analytics/rounds.js'
+import { runPlan } from '../../src/analytics/run-plan.js'
 import { createQueryRunner } from '../../src/clickhouse/run.js'
-import { sql, statement, type Statement } from '../../src/clickhouse/sql.js'
+import { sql, statement } from '../../src/clickhouse/sql.js'
 import { locate } from '../../src/cluster/cluster.js'
 import { findStatementGroup, openReader } from '../../src/cluster/shard-reads.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../src/contract/api.js'
@@ -90,8 +90,6 @@ interface Tried {
   readonly plan: Plan
   readonly ids: string[]
   readonly times: number[]
-  /** How many rows each statement of the last answer returned. */
-  rounds: readonly number[]
 }
 
 async function measure(cluster: BenchCluster, project: StoredProject): Promise<void> {
@@ -108,22 +106,10 @@ async function measure(cluster: BenchCluster, project: StoredProject): Promise<v
       plan,
       ids: [],
       times: [],
-      rounds: [],
     }))
     const answer = async (one: Tried, requestId: string): Promise<AnalyticsQueryResponse> => {
       const run = createQueryRunner(store, 60_000, { requestId })
-      const rounds: number[] = []
-      const { rows, total } = await runPlan(
-        one.plan,
-        'bench',
-        group,
-        async <Row extends object>(round: Statement) => {
-          const result = await run<Row>(round)
-          rounds.push(result.rows.length)
-          return result
-        },
-      )
-      one.rounds = rounds
+      const { rows, total } = await runPlan(one.plan, 'bench', group, run)
       return buildResponse(QUERY, request, {
         resolved: query,
         rows: shapeRows(query, { rows, total }),
@@ -141,19 +127,18 @@ async function measure(cluster: BenchCluster, project: StoredProject): Promise<v
     }
     const cpuMs = await readCpuMs(cluster)
     const chosen = nameWay(planQuery(query, ALL_RELATIONS, sizes, SHARDS))
-    for (const { plan, ids, times, rounds } of tried) {
+    for (const { plan, ids, times } of tried) {
       const way = nameWay(plan)
       const cpu = summarize(ids.map((id) => cpuMs.get(id) ?? NaN)).median
       lines.push([
         name,
         way,
-        rounds.map(formatWhole).join(' + '),
         ...[summarize(times).median, cpu, estimateCost(plan, sizes, SHARDS).ms].map(formatTenths),
         way === chosen ? 'chosen' : '',
       ])
     }
   }
-  printTable(['query', 'way', 'rows of each statement', 'ms', 'CPU ms', 'estimated', ''], lines)
+  printTable(['query', 'way', 'ms', 'CPU ms', 'estimated', ''], lines)
 }
 
 await withDataFolder(async (dataDir) => {
