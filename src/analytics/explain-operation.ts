@@ -77,7 +77,7 @@ function estimateAllRows(
  * @param sizes those of one shard
  * @param width the number of shards
  */
-export function estimateRows(plan: Plan, sizes: ProjectSizes, width: number): number {
+function estimateRows(plan: Plan, sizes: ProjectSizes, width: number): number {
   const parts = [plan, ...listNewUserPlans(plan)]
   const own = parts.flatMap(listScans).map((scan) => estimateScannedRows(scan, sizes))
   const others = [plan.totals, plan.ranking, plan.comparison].map((other) =>

@@ -141,7 +141,7 @@ export type WriteEnd = (end: Date) => number | string
 export type PlanQuery = (query: Query, relations?: readonly RelationName[]) => Plan
 
 /** What statements are run with. */
-export interface ReadContext {
+interface ReadContext {
   /** Marks the rows as those of this request. */
   readonly nonce: string
   readonly group: ShardGroup | undefined

@@ -3,7 +3,7 @@ import { createNonce } from '../model/origin.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../model/relations.js'
 import { planQuery } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/planner.js'
-import { checkRows, namePatterns } from './read-rows.js'
+import { checkRows, namePatterns } from './check-rows.js'
 import type {
   DatedRequest,
   Dependencies,

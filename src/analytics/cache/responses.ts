@@ -21,7 +21,7 @@ export interface GivenResponse {
 }
 
 /** A request whose response may be kept. */
-export interface CacheableRequest {
+interface CacheableRequest {
   readonly operation: AnsweredOperation
   readonly request: ValidBody
   readonly project: QueriedProject
@@ -34,13 +34,13 @@ export interface CacheableRequest {
 }
 
 /** Computes the result of a request. */
-export type Compute = (options: {
+type Compute = (options: {
   readonly signal: AbortSignal
   /** What is known about the data. The computation adds what it learns. */
   readonly facts: ProjectFacts
 }) => Promise<Result<unknown, object>>
 
-export interface ResponseCacheOptions {
+interface ResponseCacheOptions {
   /** The room for rows; 0 to keep none. Equal requests at the same time share their work in any case. */
   readonly maxBytes: number
   /** Returns the version of a project's data; undefined while it is changing or unknown. */

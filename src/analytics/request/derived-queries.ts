@@ -48,7 +48,7 @@ export const toComparedQuery = ({ compared, ...query }: Query): Query | undefine
   compared === undefined ? undefined : { ...query, ...compared, includesTotals: false }
 
 /** A query for the series of the largest groups. */
-export type RankedQuery = Query & {
+type RankedQuery = Query & {
   readonly thenBy: ValueGrouping
   readonly groupLimit: number
 }

@@ -12,7 +12,7 @@ import { listGroupings, type Grouping, type GroupedBy } from './query.js'
 export type VisitGroups = 'events' | 'entry' | 'none'
 
 /** Finds how the groupings of a query group visits. A visit is in a group of both if it is in one of each. */
-export function findVisitGroups(query: GroupedBy): VisitGroups {
+function findVisitGroups(query: GroupedBy): VisitGroups {
   const kinds = listGroupings(query).map(findGroupsOf)
   return (['none', 'entry'] as const).find((kind) => kinds.includes(kind)) ?? 'events'
 }

@@ -1,4 +1,4 @@
-/** Runs statements, and checks whose rows they returned. */
+/** Checks that the rows of statements are those of the request: of its project, and computed for it. */
 import type { Statement } from '../clickhouse/sql.js'
 import { ApiError, createValidationError } from '../contract/errors.js'
 import { requireOrigin, type Origin } from '../model/origin.js'
