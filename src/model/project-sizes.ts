@@ -24,14 +24,16 @@ export interface ProjectSizes {
 /** How large a project is taken to be until its sizes are known: rather too large, because then a wrong guess costs little. */
 const DEFAULT_MONTH = { events: 10_000_000, visits: 2_500_000 }
 
-const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
-const MONTHS = 12 * (endOfTimestamps.getUTCFullYear() - earliestTimestamp.getUTCFullYear())
+const { endOfTimestamps } = EVENT_LIMITS
+/** Few projects have earlier events. Each month takes time whenever a query is planned. */
+const FIRST_MONTH = new Date('2015-01-01')
+const MONTHS = 12 * (endOfTimestamps.getUTCFullYear() - FIRST_MONTH.getUTCFullYear())
 
-/** The sizes of a project until its own are known: every month that events can lie in has as many. */
+/** The sizes of a project until its own are known: every month from `FIRST_MONTH` on has as many events. */
 export const DEFAULT_SIZES: ProjectSizes = {
   readAt: endOfTimestamps,
   months: Array.from({ length: MONTHS }, (_, i) => ({
-    month: startOfMonth(earliestTimestamp, i),
+    month: startOfMonth(FIRST_MONTH, i),
     ...DEFAULT_MONTH,
   })),
   values: new Map(),

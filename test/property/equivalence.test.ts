@@ -167,13 +167,13 @@ test('enough of the queries about session attributes are answered from sessions'
 
 describe('enough of the random queries read', () => {
   const plans = fc
-    .sample(rollupRequest, { seed: SEED, numRuns: 2_000 })
+    .sample(rollupRequest, { seed: SEED, numRuns: 1_000 })
     .map((asked) => plan(asked, 'any', ALL_RELATIONS))
   const picked = fc
-    .sample(fc.tuple(rollupRequest, choice), { seed: SEED, numRuns: 2_000 })
+    .sample(fc.tuple(rollupRequest, choice), { seed: SEED, numRuns: 500 })
     .map(([asked, pick]) => plan(asked, 'any', ALL_RELATIONS, undefined, pick))
   const informed = fc
-    .sample(fc.tuple(rollupRequest, sizes), { seed: SEED, numRuns: 2_000 })
+    .sample(fc.tuple(rollupRequest, sizes), { seed: SEED, numRuns: 1_000 })
     .map(([asked, known]) => plan(asked, 'any', ALL_RELATIONS, known))
   const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
   const readsRollups = ({ scans }: Plan): boolean =>

@@ -35,8 +35,12 @@ export function estimateFacts(
   { months, readAt }: ProjectSizes,
   periods: readonly Period[],
 ): FactsEstimate {
+  const start = Math.min(...periods.map((period) => period.start.getTime())) - LONGEST_MONTH_MS
+  const end = Math.max(...periods.map((period) => period.end.getTime()))
   let [events, visits, count] = [0, 0, 0]
   for (const { month, ...size } of months) {
+    // Most months of a long history lie outside of most periods.
+    if (month.getTime() <= start || month.getTime() >= end) continue
     const next = startOfMonth(month, 1)
     const whole = { start: month, end: month < readAt && readAt < next ? readAt : next }
     const share = periods.reduce((sum, period) => sum + getShare(period, whole), 0)
