@@ -29,7 +29,7 @@ export async function runPlan(
   return totals === undefined ? response : { ...response, totals }
 }
 
-/** Returns the totals of which the first row of a response has a copy, or reads them. Undefined if the query does not ask for them. */
+/** Returns the totals from the first row of a response, or reads them if there is no row. Undefined if the query does not ask for them. */
 export async function readTotals(
   { plan: { query, totals }, nonce, group, run }: StatementsContext,
   first: StoredRow | undefined,

@@ -9,7 +9,7 @@ export interface WaitOptions {
   readonly waitMs?: number
   /** Ends the wait. */
   readonly stop?: AbortSignal
-  /** Called with what is worth a line in the log. */
+  /** Called with lines for the log. */
   readonly onNotice?: ((level: 'info' | 'warn', text: string) => void) | undefined
   /** Called with what the start does now: half a sentence such as `it waits for ClickHouse`. */
   readonly onPhase?: (phase: string) => void

@@ -2,7 +2,7 @@
 import { readRetryAfter } from './result.js'
 
 export interface RetryOptions {
-  /** How often a request is sent again at most; 3 by default, 0 for never. After some failures it is less, see the README. */
+  /** How often a request is sent again at most; 3 by default, 0 for never. The README lists the failures with fewer retries. */
   readonly retries?: number
   /** The seconds that all waits of a request take at most; 60 by default. Instead of a wait beyond, the error is returned. */
   readonly maxWaitSeconds?: number

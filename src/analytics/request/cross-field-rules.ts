@@ -27,7 +27,7 @@ export const RULES: readonly Rule[] = [
 ]
 
 /**
- * Returns the errors of a request, by those of some rules that read none of `invalidFields`.
+ * Applies rules to a request, and returns the errors. Skips rules that read one of `invalidFields`.
  *
  * @param invalidFields the fields that violate their own schemas
  */

@@ -47,7 +47,7 @@ export interface Turn {
 
 /** How often slow readers are looked for while streams wait, in milliseconds. */
 const LOOK_MS = SECOND_MS
-/** For queues in which no reader is too slow. */
+/** Accepts readers of any speed. */
 const ANY_PACE: PaceLimits = { bytesPerSecond: 1, patienceMs: Infinity }
 
 /** @param now a monotonic clock, in milliseconds */
