@@ -106,7 +106,7 @@ export function choose(
   throw new UserError(`${failure}: not enough shards answer`)
 }
 
-/** Reads how full the shards are that response. */
+/** Reads how full the shards are that answer. */
 export async function readLoads({ home, shards }: Cluster): Promise<readonly Load[]> {
   const marks = await listVersionMarks(home.store.writer, { signal: createDeadline() })
   const bytes = new Map<string, number>()

@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 const AWAY: Failure = {
-  message: 'The service does not response. It may be restarting, or the network may be down.',
+  message: 'The service does not answer. It may be restarting, or the network may be down.',
   needsKey: false,
   canRetry: true,
 }
