@@ -26,7 +26,7 @@ const AWAY: Failure = {
 
 /** A response that began well, and has no end. */
 export const BROKEN_OFF: Failure = {
-  message: 'The response broke off. The service may be restarting, or the network may be down.',
+  message: 'The answer broke off. The service may be restarting, or the network may be down.',
   needsKey: false,
   canRetry: true,
 }

@@ -150,7 +150,7 @@ test('the last point is the bucket that runs, or a later one that has events', (
   expect(read('2026-07-01T10:00:00Z', [1, 0, 0])).toEqual([[1, 0, 0], false, 3])
 })
 
-test('an response without room for all buckets is said to have none for them', () => {
+test('a response without room for all buckets is said to have none for them', () => {
   const whole = response('day', '2026-03-01T00:00:00+01:00')
   const part = { ...whole, pagination: { ...whole.pagination, total: 1514 } }
   const [all, some] = [whole, part].map((one) => readSeries(one, true, AFTER))

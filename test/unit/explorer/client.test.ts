@@ -65,7 +65,7 @@ const response = (id: string, status = 200): BatchResult => ({
 })
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000)
 
-test('an response is asked again when it is no longer fresh, or was a failure', () => {
+test('a response is asked again when it is no longer fresh, or was a failure', () => {
   const [now, cards, chart] = [ask('now', 'live'), ask('cards', 'today'), ask('chart', 'live')]
   const responses = createResponses()
   const all = [now, cards]
@@ -87,7 +87,7 @@ test.each<[Refusal | undefined, object]>([
   [
     undefined,
     {
-      message: 'The service does not response. It may be restarting, or the network may be down.',
+      message: 'The service does not answer. It may be restarting, or the network may be down.',
       needsKey: false,
       canRetry: true,
     },
