@@ -1,9 +1,17 @@
 /** Native ES modules; swc strips the types. `npm run test:jest` sets --experimental-vm-modules. */
+import { env } from 'node:process'
+
+/** `TESTS` selects one of the two classes of test files. Without it, those run that are named on the command line. */
+const CLASSES = {
+  fast: { testPathIgnorePatterns: ['\\.slow\\.test\\.ts$'] },
+  slow: { testMatch: ['**/*.slow.test.ts'] },
+}
+
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  // `*.slow.test.ts` run in `make test-slow`, all others in `make test`.
   testMatch: ['**/*.test.ts'],
+  ...CLASSES[env.TESTS],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
