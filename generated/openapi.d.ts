@@ -145,7 +145,7 @@ export interface paths {
          *       numbers while the others are found. The lines come in any order; `id` says which query each answers. An error on the way breaks
          *       the connection, so a response that has an end has all results.
          *     - Its queries use the same cache as single queries, but a batch has no `ETag`. With `include: {timing: true}` each result says how long
-         *       its query took, and whether its answer came from the cache.
+         *       its query took, and whether its response came from the cache.
          */
         readonly post: operations["queryBatch"];
         readonly delete?: never;
@@ -2192,17 +2192,17 @@ export interface components {
          */
         readonly Timing: {
             /**
-             * @description The milliseconds from the moment at which the service began with the query to its answer, to one decimal. Waiting for
+             * @description The milliseconds from the moment at which the service began with the query to its response, to one decimal. Waiting for
              *     other queries of the batch is not part of it, waiting for a turn is.
              * @example 12.4
              */
             readonly milliseconds: number;
-            /** @description As in `Tally-Cache`. Absent for `values`, whose answers are not kept. */
+            /** @description As in `Tally-Cache`. Absent for `values`, whose responses are not kept. */
             readonly cache?: components["schemas"]["AnswerSource"];
         };
         /**
          * Answer source
-         * @description How the answer was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
+         * @description How the response was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
          *     `coalesced`: it was computed for an equal query at the same time. All three are exact.
          * @example hit
          * @enum {string}
@@ -2440,7 +2440,7 @@ export interface components {
              * @example 62
              */
             readonly estimatedRows: number | null;
-            /** @description The SQL of the answer. Absent if no interval of the table has begun. */
+            /** @description The SQL of the response. Absent if no interval of the table has begun. */
             readonly statement?: components["schemas"]["PlannedStatement"];
         };
         /**
@@ -2740,7 +2740,7 @@ export interface components {
         };
         /**
          * Planned statement
-         * @description The SQL with which the answer begins.
+         * @description The SQL that reads the response.
          * @example {
          *       "sql": "SELECT count() FROM events WHERE project_id = {p0:String}",
          *       "parameters": {
@@ -3970,7 +3970,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+         * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
          *     response is 304 without a body (see Caching).
          */
         readonly IfNoneMatch: string;
@@ -3983,13 +3983,13 @@ export interface components {
         readonly RateLimit: string;
         /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
-        /** @description How the answer was found. */
+        /** @description How the response was found. */
         readonly TallyCache: components["schemas"]["AnswerSource"];
         /** @description A strong entity tag. It is the same for the same body, from whichever process. */
         readonly ETag: string;
         /** @description A client may keep the response, but must ask each time whether it is still current (see Caching). */
         readonly CacheControl: string;
-        /** @description The period of the answer, its first and its last second. Sent with formats other than JSON. */
+        /** @description The period of the response, its first and its last second. Sent with formats other than JSON. */
         readonly TallyPeriod: string;
         /** @description The number of rows before `limit` and `offset` are applied. Sent with formats other than JSON. */
         readonly TallyTotal: number;
@@ -3997,9 +3997,9 @@ export interface components {
         readonly TallyLimit: string;
         /** @description The `offset` of the request. Sent with formats other than JSON. */
         readonly TallyOffset: number;
-        /** @description The period that the answer is compared with. Sent with formats other than JSON, if the request has `compare`. */
+        /** @description The period that the response is compared with. Sent with formats other than JSON, if the request has `compare`. */
         readonly TallyComparison: string;
-        /** @description The `totals` of the answer, as JSON. Sent with formats other than JSON, if the request has `include.totals`. */
+        /** @description The `totals` of the response, as JSON. Sent with formats other than JSON, if the request has `include.totals`. */
         readonly TallyTotals: string;
         /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
         readonly RetryAfter: number;
@@ -4017,7 +4017,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
                  *     response is 304 without a body (see Caching).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4057,7 +4057,7 @@ export interface operations {
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            /** @description The response is the one that `If-None-Match` names. It has no body. */
             readonly 304: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4091,7 +4091,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
                  *     response is 304 without a body (see Caching).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4129,7 +4129,7 @@ export interface operations {
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            /** @description The response is the one that `If-None-Match` names. It has no body. */
             readonly 304: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4163,7 +4163,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
                  *     response is 304 without a body (see Caching).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4199,7 +4199,7 @@ export interface operations {
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            /** @description The response is the one that `If-None-Match` names. It has no body. */
             readonly 304: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4233,7 +4233,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
                  *     response is 304 without a body (see Caching).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4269,7 +4269,7 @@ export interface operations {
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            /** @description The response is the one that `If-None-Match` names. It has no body. */
             readonly 304: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];

@@ -5,10 +5,10 @@ import {
   addCosts,
   estimateWideWork,
   UNIT_COSTS,
+  type Unit,
   type WideWork,
 } from '../../src/analytics/plan/cost.js'
 import { listPlans } from '../../src/analytics/plan/planner.js'
-import { type Unit } from '../../src/analytics/plan/cost.js'
 import { resolvePeriod } from '../../src/analytics/request/period.js'
 import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'

@@ -1,6 +1,5 @@
 /** Fits what each unit of work costs to measured plans. */
-import { addCosts } from '../../src/analytics/plan/cost.js'
-import { UNITS, type Unit, type Work } from '../../src/analytics/plan/cost.js'
+import { addCosts, UNITS, type Unit, type Work } from '../../src/analytics/plan/cost.js'
 import { buildRecord } from '../../src/lib/records.js'
 
 /** A plan that was measured. */

@@ -2,9 +2,8 @@
 import type { Statement } from '../clickhouse/sql.js'
 import type { ExplainResponse } from '../contract/api.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
-import { countRollupRows } from './plan/estimates.js'
+import { countRollupRows, estimateFacts } from './plan/estimates.js'
 import { listNewUserPlans, listScans, type Plan, type Scan } from './plan/plan.js'
-import { estimateFacts } from './plan/estimates.js'
 import type {
   DatedRequest,
   Explained,

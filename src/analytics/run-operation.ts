@@ -1,8 +1,7 @@
 /** Runs an operation: resolves a validated request, plans it, reads the rows, and builds the response. */
 import { createNonce } from '../model/origin.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../model/relations.js'
-import { planQuery } from './plan/planner.js'
-import { withoutWholeSessions } from './plan/planner.js'
+import { planQuery, withoutWholeSessions } from './plan/planner.js'
 import { checkRows, namePatterns } from './check-rows.js'
 import type {
   DatedRequest,

@@ -37,7 +37,7 @@ export async function streamPlan(
   request: AnalyticsQueryRequest,
   plan: Plan,
   dependencies: StreamDependencies,
-  consume: (answer: StreamedResponse) => Promise<void>,
+  consume: (response: StreamedResponse) => Promise<void>,
 ): Promise<void> {
   const { query } = plan
   const { group, onPlan, stream } = dependencies

@@ -164,18 +164,18 @@ async function checkPublicKeys(store: Store, logger: Logger, now: Date): Promise
   }
 }
 
-const INTERVAL_MS = SECOND_MS
-
-/** Starts to report the waiting rows at intervals, as a loader does. Returns the function that stops it. */
+/**
+ * Starts to report every second what waits in a store that another process loads, so that the collector can limit it.
+ * Returns the function that stops it.
+ */
 function watchWaiting(
   lookups: Connection,
   monitor: Pick<LoaderMonitor, 'reportWaiting' | 'reportSuccess'>,
-  intervalMs = INTERVAL_MS,
 ): () => Promise<void> {
   const look = async (): Promise<void> => {
     const askedAt = performance.now()
     monitor.reportWaiting(await countWaitingRows(lookups), askedAt)
     monitor.reportSuccess()
   }
-  return startRepeating(() => look().catch(() => undefined), intervalMs)
+  return startRepeating(() => look().catch(() => undefined), SECOND_MS)
 }

@@ -57,7 +57,7 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
     labelNames: ['code'],
     registers,
   })
-  const answers = new Counter({
+  const responses = new Counter({
     name: 'tallyhouse_answers_total',
     help: 'Responses to queries: computed (miss), known (hit), or computed together with an equal query (coalesced).',
     labelNames: ['source'],
@@ -72,7 +72,7 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
       if (errorCode !== undefined) errors.inc({ code: errorCode })
     },
     onMalformedRequest: (code) => errors.inc({ code }),
-    onResponse: (source) => answers.inc({ source }),
+    onResponse: (source) => responses.inc({ source }),
     watchResponses: (countBytes) => createResponseGauge(registry, countBytes),
     watchQueries: (count) => createQueryGauge(registry, count),
   }
@@ -98,7 +98,7 @@ function createQueryGauge(
 function createResponseGauge(registry: Registry, countBytes: () => number): void {
   new Gauge({
     name: 'tallyhouse_answer_cache_bytes',
-    help: 'Memory that the kept answers take.',
+    help: 'Memory that the kept responses take.',
     registers: [registry],
     collect() {
       this.set(countBytes())

@@ -40,9 +40,9 @@ const MAX_SHARE = 8
 /** A service knows the facts of this many projects. */
 const MAX_PROJECTS = 10_000
 
-/** @param maxBytes the room for answers; 0 to keep none */
+/** @param maxBytes the room for responses; 0 to keep none */
 export function createResponseStore(maxBytes: number): ResponseStore {
-  const answers =
+  const responses =
     maxBytes === 0
       ? undefined
       : new LRUCache<string, StoredResponse>({
@@ -56,13 +56,14 @@ export function createResponseStore(maxBytes: number): ResponseStore {
   })
   return {
     get: (projectId, version, name) => {
-      const stored = answers?.get(name)
+      const stored = responses?.get(name)
       if (stored === undefined) return undefined
       if (stored.projectId !== projectId) throw createMixedUpError()
       return stored.version === version ? stored.rows : undefined
     },
-    has: (name) => answers?.has(name) ?? false,
-    set: (projectId, version, name, rows) => void answers?.set(name, { projectId, version, rows }),
+    has: (name) => responses?.has(name) ?? false,
+    set: (projectId, version, name, rows) =>
+      void responses?.set(name, { projectId, version, rows }),
     getFacts: (projectId, version) => {
       const current = known.get(projectId)
       if (current?.version === version) return current.facts
@@ -70,7 +71,7 @@ export function createResponseStore(maxBytes: number): ResponseStore {
       known.set(projectId, { version, facts })
       return facts
     },
-    countBytes: () => answers?.calculatedSize ?? 0,
+    countBytes: () => responses?.calculatedSize ?? 0,
   }
 }
 

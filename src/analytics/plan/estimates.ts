@@ -13,18 +13,6 @@ import { countDays } from './divide-period.js'
 
 const LONGEST_MONTH_MS = 31 * DAY_MS
 
-/** Leaves out the months of which a query reads nothing: those after its period, and before it, unless it counts new users. */
-export function selectMonths(sizes: ProjectSizes, { period, metrics }: Query): ProjectSizes {
-  const end = period.end.getTime()
-  const start = metrics.includes('new_users')
-    ? -Infinity
-    : period.start.getTime() - LONGEST_MONTH_MS
-  const months = sizes.months.filter(
-    ({ month }) => month.getTime() < end && month.getTime() > start,
-  )
-  return { ...sizes, months }
-}
-
 interface FactsEstimate extends Omit<MonthSize, 'month'> {
   /** In how many months they lie. */
   readonly months: number

@@ -29,7 +29,7 @@ import {
   listRejections,
   splitByGrain,
 } from './divide-period.js'
-import { estimateFacts, selectMonths } from './estimates.js'
+import { estimateFacts } from './estimates.js'
 import {
   listRelations,
   listScans,
@@ -71,10 +71,9 @@ export function planQuery(
 function choosePlan(
   query: Query,
   relations: readonly RelationName[],
-  allSizes: ProjectSizes,
+  sizes: ProjectSizes,
   width: number,
 ): Plan {
-  const sizes = selectMonths(allSizes, query)
   const ways = [...listPlans(query, relations)].map(([name, plan]) => ({
     name,
     plan,

@@ -2,7 +2,7 @@
  * Writes the groups of a plan that counts users in a second step, only for groups that can be on the page.
  *
  * The statement begins with arrays, each computed once from those before: all groups with their measures, and then the keys of
- * the groups whose users are counted. Across shards as well, so users of other groups are not read there.
+ * the groups whose users are counted. The shards read only the users of these groups, too.
  */
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'

@@ -1,6 +1,5 @@
 /** Writes the groups of a project that lives across several shards: each shard counts its own users, and all measures add up. */
-import { identifier, join, sql } from '../../clickhouse/sql.js'
-import type { Sql } from '../../clickhouse/sql.js'
+import { identifier, join, sql, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import { listGroupMeasures, writeGroups, type MeasuredPlan } from './groups.js'
 import type { StatementContext } from './rows.js'

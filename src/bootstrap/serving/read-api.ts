@@ -76,7 +76,7 @@ function openData(
 /** Creates the responses that are given again, over the connection for lookups: slow queries cannot block it. */
 function openResponseCache(options: ServiceOptions, findData: FindData): ResponseCache {
   const { config, now, instruments } = options
-  const answers = createResponseCache({
+  const responses = createResponseCache({
     maxBytes: config.cacheMb * 1_000_000,
     readVersion: (project) => findData(project).changes.readVersion(project.id),
     getLastVersion: (project) => findData(project).changes.getLastVersion(project.id),
@@ -86,8 +86,8 @@ function openResponseCache(options: ServiceOptions, findData: FindData): Respons
     now,
     onResponse: instruments?.http.onResponse,
   })
-  instruments?.http.watchResponses(answers.countBytes)
-  return answers
+  instruments?.http.watchResponses(responses.countBytes)
+  return responses
 }
 
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */

@@ -8,7 +8,7 @@ import { sendStatement } from './send-statement.js'
 /** Longer than a restart takes, on a busy machine too. */
 const RESTART_TIMEOUT_MS = 10_000
 const POLL_INTERVAL_MS = 50
-const ANSWER_TIMEOUT_MS = 1_000
+const RESPONSE_TIMEOUT_MS = 1_000
 
 /**
  * Returns the endpoint of the engine that runs on the folder, once it answers a query; undefined when none runs.
@@ -27,7 +27,7 @@ export async function findEngine(dataDir: string): Promise<Endpoint | undefined>
 
 /** Sends a query as the reader. Only the engine accepts its password, not another process on the same port. */
 async function isAnswering(endpoint: Endpoint): Promise<boolean> {
-  const answer = await sendStatement(endpoint, 'reader', 'SELECT 1', ANSWER_TIMEOUT_MS).catch(
+  const answer = await sendStatement(endpoint, 'reader', 'SELECT 1', RESPONSE_TIMEOUT_MS).catch(
     () => undefined,
   )
   return answer === '1\n'

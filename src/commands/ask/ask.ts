@@ -57,10 +57,10 @@ const splitList = (value: string): readonly string[] => value.split(',').map((on
 
 /** @throws UserError if the service refuses the query or does not respond; details are noted first */
 async function askQuery(context: CommandContext, options: AskOptions): Promise<void> {
-  const answer = await sendRequest(context, PATH, options.body ?? buildBody(options))
+  const response = await sendRequest(context, PATH, options.body ?? buildBody(options))
   const { format } = options
-  printResponse(context, answer, format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
-  if (format !== 'json') for (const line of describeRest(answer)) context.note(line)
+  printResponse(context, response, format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
+  if (format !== 'json') for (const line of describeRest(response)) context.note(line)
 }
 
 /** Describes what rows do not show: the period that they are compared with, and how many there are. */

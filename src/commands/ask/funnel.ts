@@ -52,8 +52,11 @@ export function parseWindow(text: string): string | number {
 
 /** @throws UserError if the service refuses the question or does not respond; details are noted first */
 async function askFunnel(context: CommandContext, options: FunnelOptions): Promise<void> {
-  const answer = await sendRequest(context, PATH, options.body ?? buildFunnelBody(options))
-  printResponse(context, answer, options.format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
+  const response = await sendRequest(context, PATH, options.body ?? buildFunnelBody(options))
+  printResponse(context, response, options.format, {
+    table: formatRowsAsTable,
+    csv: formatRowsAsCsv,
+  })
 }
 
 /** @throws UserError for a filter of another form */

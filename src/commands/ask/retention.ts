@@ -45,8 +45,8 @@ export const addRetention: AddCommand = (ask, context) => {
 
 /** @throws UserError if the service refuses the question or does not respond; details are noted first */
 async function askRetention(context: CommandContext, options: RetentionOptions): Promise<void> {
-  const answer = await sendRequest(context, PATH, options.body ?? buildRetentionBody(options))
-  printResponse(context, answer, options.format, {
+  const response = await sendRequest(context, PATH, options.body ?? buildRetentionBody(options))
+  printResponse(context, response, options.format, {
     table: formatCohortsAsTable,
     csv: formatCohortsAsCsv,
   })

@@ -68,10 +68,10 @@ function requireBody({ note }: CommandContext, { status, body }: ServiceResponse
 /** Prints a response: the rows as a table or as CSV, or all of it as JSON. Nothing for no rows. */
 export function printResponse(
   { print }: CommandContext,
-  answer: ResponseBody,
+  response: ResponseBody,
   format: Format,
   formats: Readonly<Record<Exclude<Format, 'json'>, FormatRows>>,
 ): void {
-  if (format === 'json') print(formatJson(answer))
-  else if (answer.data.length > 0) print(formats[format](answer.data))
+  if (format === 'json') print(formatJson(response))
+  else if (response.data.length > 0) print(formats[format](response.data))
 }

@@ -93,7 +93,7 @@ async function explain(
   const project = await requireProject(cluster.home.store.reader, options.project)
   const shards = locate(cluster, project)
   const group = findStatementGroup(cluster, project)
-  const { description, answer } = await prepare(
+  const { description, read } = await prepare(
     { ...project, retentionDays: null },
     {
       firstEventAt: (projectId) =>
@@ -110,7 +110,7 @@ async function explain(
   const statements: ExplainedStatement[] = []
   let run: Explanation['run'] = null
   try {
-    if (answer !== undefined) run = await runExplained(context, shards, answer, statements)
+    if (read !== undefined) run = await runExplained(context, shards, read, statements)
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {

@@ -21,7 +21,7 @@ export interface Explanation {
   readonly description: Description
   /** The names of the shards that are read; absent for a store that is no shard. */
   readonly shards?: readonly string[]
-  /** In the order in which they ran. Several: no row has the totals, so they were read after it. None: nothing is read. */
+  /** In the order in which they ran. The second one reads totals that no row carries. None: nothing is read. */
   readonly statements: readonly ExplainedStatement[]
   /** The cost of running the query, and the rows it returned; null if it failed, or nothing is read. */
   readonly run: (RunCost & Partial<ShardCosts>) | null

@@ -1,6 +1,10 @@
 /** Formats plans as tables: what is read and why nothing cheaper. */
-import type { NewUsersDescription, PlanDescription, Read } from '../../analytics/plan/plan.js'
-import type { ConsideredWay } from '../../analytics/plan/plan.js'
+import type {
+  ConsideredWay,
+  NewUsersDescription,
+  PlanDescription,
+  Read,
+} from '../../analytics/plan/plan.js'
 import type { Period } from '../../contract/api.js'
 import { listKeys } from '../../lib/records.js'
 import { formatList, formatTable } from '../shared/output.js'

@@ -10,13 +10,13 @@ import type {
 import { prepare } from '../../analytics/run-operation.js'
 import type { ValidateBody } from '../../http/validation/validate-body.js'
 import type { Description } from './explanation.js'
-import type { RunAgain } from './run-explained.js'
+import type { ReadResponse } from './run-explained.js'
 
 /** A response that has been planned. */
 interface Prepared {
   readonly description: Description
   /** Undefined if nothing is read. */
-  readonly answer: RunAgain | undefined
+  readonly read: ReadResponse | undefined
 }
 
 /** Plans the response to a validated request. @throws ApiError for a request that is refused */
@@ -32,7 +32,7 @@ export function prepareExplained(validate: ValidateBody, name: string, body: unk
     const { period } = operation.echo(request, resolved) as Pick<Description, 'period'>
     return {
       description: { period, plan: explained.describe(planned) },
-      answer:
+      read:
         explained.buildStatement(planned, NONCE, group) &&
         ((run) => operation.read(planned, { nonce: NONCE, group, run })),
     }

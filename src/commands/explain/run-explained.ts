@@ -12,8 +12,8 @@ import { readLoggedCosts, withLog, type LoggedCosts } from '../../cluster/shard-
 import type { ExplainedStatement, Explanation, RunCost, ShardCosts } from './explanation.js'
 import type { CommandContext } from '../shared/context.js'
 
-/** Runs the statements of a response, and returns its rows. */
-export type RunAgain = (run: RunStatement) => Promise<{ readonly rows: readonly object[] }>
+/** Reads the rows of a response with a function that runs its statements. */
+export type ReadResponse = (run: RunStatement) => Promise<{ readonly rows: readonly object[] }>
 
 /**
  * Runs the statements of a response as the service does.
@@ -25,7 +25,7 @@ export type RunAgain = (run: RunStatement) => Promise<{ readonly rows: readonly 
 export async function runExplained(
   context: CommandContext,
   shards: ProjectShards,
-  answer: RunAgain,
+  read: ReadResponse,
   statements: ExplainedStatement[],
 ): Promise<NonNullable<Explanation['run']>> {
   const [{ store }, ...others] = shards
@@ -33,7 +33,7 @@ export async function runExplained(
   const reader = others.length === 0 ? store.reader : withLog(openReader(shards))
   const { queryTimeoutMs } = context.config()
   const run = createQueryRunner({ ...store, reader }, queryTimeoutMs, { requestId })
-  const { rows } = await answer(async <Row extends object>(asked: Statement) => {
+  const { rows } = await read(async <Row extends object>(asked: Statement) => {
     const text = await formatSql(store.reader, asked)
     const explained = { sql: text, parameters: asked.query_params, run: null }
     const number = statements.push(explained) - 1

@@ -97,7 +97,7 @@ interface ResultSender {
   /** To be called with each result as soon as it is there. */
   readonly add: (result: BatchResult) => void
   /** To be called with all results, in the order of their queries. */
-  readonly end: (answer: BatchResponse) => void
+  readonly end: (body: BatchResponse) => void
 }
 
 /**
@@ -116,7 +116,7 @@ const createSender = ({ responseFormat }: Request, response: Response): ResultSe
       }
     : {
         add: () => undefined,
-        end: (answer) => void response.json(answer),
+        end: (body) => void response.json(body),
       }
 
 /** Reads a clock that never goes back, in milliseconds. */

@@ -1,6 +1,5 @@
 /** Logs the plan of a query, which shows why the query is slow. */
-import { describePlan } from '../../analytics/plan/plan.js'
-import type { Plan } from '../../analytics/plan/plan.js'
+import { describePlan, type Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
 import { isRecord, mapRecord } from '../../lib/records.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { forwardRows } from '../../../src/relocation/forward-rows.js'
-import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
+import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
 import { createOn, importInto, loadShard, move } from '../../support/cluster/moving.js'
 import { thoroughTest as test } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
 import { feed } from '../../support/store/stream.js'
-import { withWriter } from '../../support/cluster/shard-databases.js'
 
 let shards: TestShards
 let cluster: Cluster

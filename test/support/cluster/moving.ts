@@ -1,7 +1,6 @@
 /** A project with all kinds of data, its move from one shard to another, and what must be the same afterwards. */
 import fc from 'fast-check'
-import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
-import { locate } from '../../../src/cluster/cluster.js'
+import { locate, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { importEvents } from '../../../src/ingest/import/import-events.js'

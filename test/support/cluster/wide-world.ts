@@ -13,8 +13,7 @@ import {
   type StreamedResponse,
 } from '../../../src/analytics/stream-analytics.js'
 import { createQueryRunner, createStreamRunner } from '../../../src/clickhouse/run.js'
-import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
-import { locate } from '../../../src/cluster/cluster.js'
+import { locate, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
 import { chooseShard } from '../../../src/cluster/sender.js'

@@ -1019,16 +1019,16 @@ class Timing(TypedDict):
     """How long a query of a batch took, if `include.timing` is `true` and its status is 200."""
 
     milliseconds: float
-    """The milliseconds from the moment at which the service began with the query to its answer, to one decimal. Waiting for
+    """The milliseconds from the moment at which the service began with the query to its response, to one decimal. Waiting for
     other queries of the batch is not part of it, waiting for a turn is.
     """
 
     cache: NotRequired["AnswerSource"]
-    """As in `Tally-Cache`. Absent for `values`, whose answers are not kept."""
+    """As in `Tally-Cache`. Absent for `values`, whose responses are not kept."""
 
 
 AnswerSource: TypeAlias = Literal["miss", "hit", "coalesced"]
-"""How the answer was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
+"""How the response was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
 `coalesced`: it was computed for an equal query at the same time. All three are exact.
 """
 
@@ -1104,7 +1104,7 @@ class RetentionExplainResponse(TypedDict):
     """
 
     statement: NotRequired["PlannedStatement"]
-    """The SQL of the answer. Absent if no interval of the table has begun."""
+    """The SQL of the response. Absent if no interval of the table has begun."""
 
 
 class RetentionPlan(TypedDict):
@@ -1230,7 +1230,7 @@ class ConsideredWay(TypedDict):
 
 
 class PlannedStatement(TypedDict):
-    """The SQL with which the answer begins."""
+    """The SQL that reads the response."""
 
     sql: str
     """The statement, in the dialect of ClickHouse. All values are parameters. Empty for viewers of public dashboards."""

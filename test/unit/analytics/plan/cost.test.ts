@@ -6,12 +6,15 @@ import {
   addCosts,
   estimateCost,
   estimateWideWork,
+  estimateWork,
   UNIT_COSTS,
+  UNITS,
+  type Unit,
+  type Work,
 } from '../../../../src/analytics/plan/cost.js'
 import { listScans, type Plan } from '../../../../src/analytics/plan/plan.js'
 import { listPlans, planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
-import { estimateWork, UNITS, type Unit, type Work } from '../../../../src/analytics/plan/cost.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 

@@ -1,12 +1,12 @@
 /** Coverage: the dimension by which rollups are read for a query, and the relations that can give a measure. */
 import { describe, expect, test } from '@jest/globals'
 import {
-  matchesEntries,
-  matchRollups,
   findRejectionReason,
+  matchesEntries,
+  matchesWholeSessions,
+  matchRollups,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
-import { matchesWholeSessions } from '../../../../src/analytics/plan/coverage.js'
 import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/model/relations.js'
 import type { Measure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'

@@ -1,7 +1,9 @@
 /** The supervisor restarts engines that end, here in an order that each test sets. */
 import { expect, test } from '@jest/globals'
-import type { EngineProcess } from '../../../../src/clickhouse/embedded/engine-process.js'
-import { EngineError } from '../../../../src/clickhouse/embedded/engine-process.js'
+import {
+  EngineError,
+  type EngineProcess,
+} from '../../../../src/clickhouse/embedded/engine-process.js'
 import { supervise, type EngineEvent } from '../../../../src/clickhouse/embedded/supervisor.js'
 
 const killed = new EngineError('ended: signal SIGKILL')

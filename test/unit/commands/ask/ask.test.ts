@@ -1,8 +1,11 @@
 /** The options of `tallyhouse ask` become a query, and rows become a table or CSV. */
 import { describe, expect, test } from '@jest/globals'
 import { buildFunnelBody, parseWindow } from '../../../../src/commands/ask/funnel.js'
-import { buildRetentionBody } from '../../../../src/commands/ask/retention.js'
-import { formatCohortsAsCsv, formatCohortsAsTable } from '../../../../src/commands/ask/retention.js'
+import {
+  buildRetentionBody,
+  formatCohortsAsCsv,
+  formatCohortsAsTable,
+} from '../../../../src/commands/ask/retention.js'
 import { buildBody, type QueryOptions } from '../../../../src/commands/ask/build-body.js'
 import { formatRowsAsCsv, formatRowsAsTable } from '../../../../src/commands/ask/format-rows.js'
 import { parseFilter } from '../../../../src/commands/ask/parse-filter.js'
