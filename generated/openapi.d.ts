@@ -490,7 +490,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters?: readonly components["schemas"]["Filter"][];
+            readonly filters?: readonly components["schemas"]["QueryFilter"][];
             /**
              * @description `and`, as without it: an event must satisfy all filters. `or`: it must satisfy at least one.
              * @example and
@@ -672,7 +672,7 @@ export interface components {
          *       }
          *     ]
          */
-        readonly Filters: readonly components["schemas"]["Filter"][];
+        readonly Filters: readonly components["schemas"]["QueryFilter"][];
         /**
          * Export request
          * @description A request for events. Only `date_range` is required.
@@ -830,7 +830,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
         };
         /**
@@ -1160,7 +1160,129 @@ export interface components {
          */
         readonly FiltersOperator: "and" | "or";
         /**
-         * Filter
+         * Query filter
+         * @description A condition on one event, in one of three forms:
+         *
+         *     - `field`, `operator`, `value`: compares a field, which is named as a grouping is.
+         *     - `property`, `operator`, `value`: compares an event property.
+         *     - `type`: a filter whose members are those of its type. `group` and `visit` combine other filters.
+         *
+         *     The forms can be mixed. A filter has exactly one of `field`, `property` and `type`.
+         * @example {
+         *       "field": "country",
+         *       "operator": "is",
+         *       "value": [
+         *         "DE",
+         *         "FR"
+         *       ]
+         *     }
+         * @example {
+         *       "property": "plan",
+         *       "operator": "is",
+         *       "value": [
+         *         "pro"
+         *       ]
+         *     }
+         * @example {
+         *       "type": "page",
+         *       "path": {
+         *         "operator": "startsWith",
+         *         "value": "/blog/"
+         *       }
+         *     }
+         */
+        readonly QueryFilter: components["schemas"]["FieldFilter"] | components["schemas"]["PropertyFilter"] | components["schemas"]["TypedFilter"];
+        /**
+         * Field filter
+         * @description Compares a field with values. Every operator applies to every field. The filter holds if the field matches at least one of the
+         *     values, and with `is_not`, `contains_not` and `matches_not` if it matches none.
+         * @example {
+         *       "field": "country",
+         *       "operator": "is",
+         *       "value": [
+         *         "DE",
+         *         "FR"
+         *       ]
+         *     }
+         */
+        readonly FieldFilter: {
+            readonly field: components["schemas"]["FilterField"];
+            readonly operator: components["schemas"]["FilterOperator"];
+            readonly value?: components["schemas"]["FilterValues"];
+            readonly case_sensitive?: components["schemas"]["FilterCaseSensitive"];
+        };
+        /**
+         * Property filter
+         * @description Compares an event property with values, as a field filter does. An event without the property matches nothing, so it satisfies
+         *     only `is_not`, `contains_not` and `matches_not`.
+         * @example {
+         *       "property": "plan",
+         *       "operator": "is",
+         *       "value": [
+         *         "pro"
+         *       ]
+         *     }
+         */
+        readonly PropertyFilter: {
+            readonly property: components["schemas"]["PropertyName"];
+            readonly operator: components["schemas"]["FilterOperator"];
+            readonly value?: components["schemas"]["FilterValues"];
+            readonly case_sensitive?: components["schemas"]["FilterCaseSensitive"];
+        };
+        /**
+         * Filter field
+         * @description The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. `page:hash`
+         *     is the hash of the page, without `#`; `referrer_url` is the URL of the session's referrer. An event property has a filter of
+         *     its own, with the member `property`.
+         * @example country
+         * @enum {string}
+         */
+        readonly FilterField: "country" | "city" | "page:origin" | "page:path" | "page:hash" | "browser" | "device_type" | "os" | "referrer" | "referrer_url" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel" | "page:entry" | "page:exit" | "region" | "language";
+        /**
+         * Filter operator
+         * @description How a field is compared with each of the values:
+         *
+         *     | operator | holds if the field |
+         *     |---|---|
+         *     | `is` | equals one of the values |
+         *     | `is_not` | equals none of them |
+         *     | `contains` | contains one of them |
+         *     | `contains_not` | contains none of them |
+         *     | `starts_with` | starts with one of them |
+         *     | `ends_with` | ends with one of them |
+         *     | `matches` | contains a match of one of the patterns, as described at the operator `matches` of string clauses |
+         *     | `matches_not` | contains no match of any of them |
+         *     | `is_set` | is not empty (a property: is present); without `value` |
+         * @example is
+         * @enum {string}
+         */
+        readonly FilterOperator: "is" | "is_not" | "contains" | "contains_not" | "starts_with" | "ends_with" | "matches" | "matches_not" | "is_set";
+        /**
+         * Filter values
+         * @description The values to compare with, at most 500, of at most 1,024 characters each. Required for every operator but `is_set`. The empty
+         *     string stands for a missing value. An empty list matches nothing: no event satisfies `is`, and every event `is_not`.
+         * @example [
+         *       "DE",
+         *       "FR"
+         *     ]
+         */
+        readonly FilterValues: readonly components["schemas"]["Value"][];
+        /**
+         * Filter case sensitivity
+         * @description `false`: upper and lower case are the same, as described at the member `caseSensitive` of string clauses.
+         * @default true
+         * @example false
+         */
+        readonly FilterCaseSensitive: boolean;
+        /**
+         * Property name
+         * Format: text
+         * @description The name of an event property, of 1 to 128 characters.
+         * @example plan
+         */
+        readonly PropertyName: string;
+        /**
+         * Typed filter
          * @description A condition on one event, determined by its `type`. All members of a filter must hold. A filter with no
          *     member besides `type` selects everything.
          * @example {
@@ -1171,7 +1293,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
+        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -1695,7 +1817,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
         };
         /**
          * Visit filter
@@ -1735,7 +1857,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
         };
         /**
          * Group operator
@@ -2063,7 +2185,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters?: readonly components["schemas"]["Filter"][];
+            readonly filters?: readonly components["schemas"]["QueryFilter"][];
             /**
              * @description How the filters are combined; absent if it was not sent.
              * @example and
@@ -2297,7 +2419,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
         };
         /**
@@ -2897,7 +3019,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
         };
         /**
@@ -3019,7 +3141,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
             /**
              * @description The fields of the events, in the order of the columns.
@@ -3307,7 +3429,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
             /** @description What was asked for beside the rows. Absent if the request does not have it. */
             readonly include?: components["schemas"]["Include"];

@@ -80,7 +80,12 @@ export type GroupBy = Schemas['GroupBy']
 export type ThenBy = Schemas['ThenByField']
 export type SortDirection = Schemas['SortDirection']
 
-export type Filter = Schemas['Filter']
+export type Filter = Schemas['QueryFilter']
+export type TypedFilter = Schemas['TypedFilter']
+/** A filter that compares a field, or an event property, with values. */
+export type ValueFilter = Schemas['FieldFilter'] | Schemas['PropertyFilter']
+export type FilterField = Schemas['FilterField']
+export type FilterOperator = Schemas['FilterOperator']
 
 export type StringOperator = Schemas['StringOperator']
 export type ListOperator = Schemas['ListOperator']

@@ -1,19 +1,16 @@
 /** The fields that filters compare, and the place that each has in a filter. */
 import { listKeys } from '../lib/records.js'
-import type { Dimension, Filter, ListClause, StringClause } from './api.js'
-
-/** A field that filters compare: a dimension, or one of two that only filter. An event property is not in the table. */
-export type FilterFieldName = Dimension | 'page:hash' | 'referrer_url'
+import type { Filter, FilterField, ListClause, StringClause, TypedFilter } from './api.js'
 
 /** The filters that compare fields. */
-type FieldFilter = Exclude<Filter, { type: 'user' | 'group' | 'visit' }>
+type ComparingFilter = Exclude<TypedFilter, { type: 'user' | 'group' | 'visit' }>
 
 type KindOf<Clause> = Clause extends ListClause ? 'list' : 'string'
 type MemberOf<One> = Exclude<keyof One, 'type' | 'properties'>
 /** The type of a filter, its member that compares the field (absent: the filter itself does), and how that compares. */
-type PlaceOf<One extends FieldFilter> = One extends StringClause | ListClause
+type PlaceOf<One extends ComparingFilter> = One extends StringClause | ListClause
   ? { readonly type: One['type']; readonly member?: never; readonly kind: KindOf<One> }
-  : One extends FieldFilter
+  : One extends ComparingFilter
     ? {
         readonly [Member in MemberOf<One>]-?: {
           readonly type: One['type']
@@ -22,9 +19,9 @@ type PlaceOf<One extends FieldFilter> = One extends StringClause | ListClause
         }
       }[MemberOf<One>]
     : never
-type Place = PlaceOf<FieldFilter>
+type Place = PlaceOf<ComparingFilter>
 
-export type FilterField = Place & {
+export type FilterPlace = Place & {
   /** A value that the field may have, for error messages. */
   readonly example: string
 }
@@ -52,21 +49,21 @@ const ROWS = {
   utm_source: { type: 'utm_tags', member: 'utm_source', kind: 'string', example: 'newsletter' },
   utm_term: { type: 'utm_tags', member: 'utm_term', kind: 'string', example: 'shoes' },
   'event:name': { type: 'event', member: 'name', kind: 'string', example: 'signup' },
-} as const satisfies Readonly<Record<FilterFieldName, FilterField>>
+} as const satisfies Readonly<Record<FilterField, FilterPlace>>
 
-export const FILTER_FIELDS: Readonly<Record<FilterFieldName, FilterField>> = ROWS
+export const FILTER_FIELDS: Readonly<Record<FilterField, FilterPlace>> = ROWS
 
 type NameOf<Row> = Row extends { readonly type: string; readonly member: string }
   ? `${Row['type']}.${Row['member']}`
   : Row extends { readonly type: string }
     ? Row['type']
     : never
-type Missing = Exclude<NameOf<Place>, NameOf<(typeof ROWS)[FilterFieldName]>>
+type Missing = Exclude<NameOf<Place>, NameOf<(typeof ROWS)[FilterField]>>
 // Does not compile if the contract has a place that is in no row: its conditions would be ignored.
 null satisfies [Missing] extends [never] ? null : Missing
 
 /** The names of the fields of the table, in its order. */
-export const FILTER_FIELD_NAMES: readonly FilterFieldName[] = listKeys(ROWS)
+export const FILTER_FIELD_NAMES: readonly FilterField[] = listKeys(ROWS)
 
 /** The field whose values are the names of the event properties. */
 export const PROPERTY_NAMES = 'event:prop'
@@ -76,7 +73,7 @@ export const PROPERTY_PREFIX = `${PROPERTY_NAMES}:` as const
 
 /** A clause of a filter, and the field that it compares. */
 type FieldClause = {
-  readonly name: FilterFieldName
+  readonly name: FilterField
   /** The member of the filter that is the clause; undefined if the filter itself is. */
   readonly member: string | undefined
 } & (
@@ -85,7 +82,7 @@ type FieldClause = {
 )
 
 /** Lists the clauses of a filter that compare fields of the table, in its order. Those of event properties are not among them. */
-export const listFieldClauses = (filter: Filter): readonly FieldClause[] =>
+export const listFieldClauses = (filter: TypedFilter): readonly FieldClause[] =>
   FILTER_FIELD_NAMES.flatMap((name) => {
     const { type, member, kind } = FILTER_FIELDS[name]
     if (type !== filter.type) return []
@@ -102,7 +99,7 @@ export const listFieldClauses = (filter: Filter): readonly FieldClause[] =>
  * @returns undefined if filters do not compare it
  */
 export function findClauseKind(field: string): FieldClause['kind'] | undefined {
-  if (Object.hasOwn(ROWS, field)) return FILTER_FIELDS[field as FilterFieldName].kind
+  if (Object.hasOwn(ROWS, field)) return FILTER_FIELDS[field as FilterField].kind
   return field.length > PROPERTY_PREFIX.length && field.startsWith(PROPERTY_PREFIX)
     ? 'string'
     : undefined
@@ -114,7 +111,7 @@ export function buildFieldFilter(field: string, clause: StringClause | ListClaus
     const property = field.slice(PROPERTY_PREFIX.length)
     return { type: 'event', properties: [{ property, ...clause }] } as Filter
   }
-  const { type, member } = FILTER_FIELDS[field as FilterFieldName]
+  const { type, member } = FILTER_FIELDS[field as FilterField]
   return { type, ...(member === undefined ? clause : { [member]: clause }) } as Filter
 }
 

@@ -1,5 +1,5 @@
 /** The dimensions: what events are grouped and filtered by, and where each is stored. */
-import type { FilterFieldName } from '../contract/filter-fields.js'
+import type { FilterField } from '../contract/api.js'
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { indexByName } from '../lib/records.js'
 import { CHANNEL } from './channels.js'
@@ -7,7 +7,7 @@ import { isCustomEvent } from './facts.js'
 import type { RollupSubject } from './rollups.js'
 
 /** The dimensions of the contract, which group and filter, and two that only filter. */
-export type DimensionName = FilterFieldName
+export type DimensionName = FilterField
 
 export interface DimensionRow {
   readonly name: DimensionName

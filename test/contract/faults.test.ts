@@ -8,7 +8,7 @@ const app = echoApp()
 
 const names = (schema: string) => listEnumValues(spec.document, schema)
 const METRICS = names('Metric').join(', ')
-const FILTER_SCHEMAS = unionOf('Filter')
+const FILTER_SCHEMAS = unionOf('TypedFilter')
 const FILTERS = Object.keys(FILTER_SCHEMAS).join(', ')
 /** The types of filters with a value and an operator of their own. */
 const withOperator = (name: string): readonly string[] =>
@@ -21,6 +21,10 @@ const LIST_FILTERS = withOperator('ListOperator')
 const STRING_OPERATORS =
   'any, eq, notEq, contains, notContains, startsWith, endsWith, matches, notMatches'
 
+const FIELDS = names('FilterField').join(', ')
+const OPERATORS = names('FilterOperator').join(', ')
+const FIELD_FILTER = '{"field":"country","operator":"is","value":["DE"]}'
+const TOO_MANY = 'is one member too many: a filter has exactly one of field, property and type'
 const REQUIRED = 'is required'
 const UNKNOWN = 'is not a known property'
 const NO_LIMIT = 'must be an integer from 1 to 1000, or all'
@@ -208,7 +212,10 @@ describe('metrics, group_by, order_by', () => {
     [query({ group_by: ['date'] }), { 'group_by.0': NO_GROUPING }],
     [query({ group_by: [['country']] }), { 'group_by.0': NO_GROUPING }],
     [query({ group_by: ['hasOwnProperty'] }), { 'group_by.0': NO_GROUPING }],
-    [query({ group_by: ['country', 'city'] }), { group_by: 'must have at most 1 item' }],
+    [
+      query({ group_by: ['country', 'city'] }),
+      { group_by: 'must have at most 1 item: a second grouping goes in then_by' },
+    ],
     [query({ group_by: ['event:prop:'] }), { 'group_by.0': NO_GROUPING }],
     [query({ group_by: [prop(1)] }), {}],
     [query({ group_by: [prop(128)] }), {}],
@@ -274,6 +281,8 @@ describe('limit and offset', () => {
   test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
 })
 
+const times = <T>(count: number, item: T): readonly T[] => Array.from({ length: count }, () => item)
+
 describe('filters', () => {
   const all = (fields: Readonly<Record<string, string>>, at = 'filters.0') =>
     Object.fromEntries(Object.entries(fields).map(([name, message]) => [`${at}.${name}`, message]))
@@ -283,7 +292,74 @@ describe('filters', () => {
   const cases: readonly Case[] = [
     [filtered(null), { 'filters.0': 'must be an object' }],
     [filtered([], 'page'), { 'filters.0': 'must be an object', 'filters.1': 'must be an object' }],
-    [filtered({}), { 'filters.0.type': REQUIRED }],
+    [filtered({}), { 'filters.0.type': `${REQUIRED}, or a field, such as ${FIELD_FILTER}` }],
+    [
+      filtered({ type: 'country' }),
+      { 'filters.0.type': `${ONE_OF(FILTERS)}; instead, write "field":"country"` },
+    ],
+    [
+      filtered({ type: 'page:path' }),
+      { 'filters.0.type': `${ONE_OF(FILTERS)}; instead, write "field":"page:path"` },
+    ],
+    [
+      filtered({ field: 'device', operator: 'is', value: ['mobile'] }),
+      { 'filters.0.field': `${ONE_OF(FIELDS)}; instead, write "field":"device_type"` },
+    ],
+    [
+      filtered({ field: 'location', operator: 'is', value: ['DE'] }),
+      {
+        'filters.0.field': `${ONE_OF(FIELDS)}; instead, write "field":"country" or "field":"city"`,
+      },
+    ],
+    [
+      filtered({ field: 'utm_tags.utm_source', operator: 'is', value: ['x'] }),
+      { 'filters.0.field': `${ONE_OF(FIELDS)}; instead, write "field":"utm_source"` },
+    ],
+    [
+      filtered({ field: 'event:prop:plan', operator: 'is', value: ['pro'] }),
+      {
+        'filters.0.field': `${ONE_OF(FIELDS)}; a property is named by {"property":"plan"}`,
+      },
+    ],
+    [
+      filtered({ field: 'contry', operator: 'is', value: ['DE'] }),
+      { 'filters.0.field': ONE_OF(FIELDS) },
+    ],
+    [
+      filtered({ field: 'country', type: 'location', operator: 'is', value: ['DE'] }),
+      { 'filters.0.type': TOO_MANY },
+    ],
+    [
+      filtered({ field: 'country', property: 'plan', operator: 'is', value: ['DE'] }),
+      { 'filters.0.property': TOO_MANY },
+    ],
+    [filtered({ field: 'country', operator: 'is', value: 'DE' }), { 'filters.0.value': LIST }],
+    [
+      filtered({ field: 'country', operator: 'is' }),
+      { 'filters.0.value': 'is required, an array such as ["one value","another"]' },
+    ],
+    [
+      filtered({ property: 'plan', operator: 'is_set', value: [] }),
+      { 'filters.0.value': 'must be left out: the operator is_set takes no value' },
+    ],
+    [filtered({ field: 'country', operator: 'is_set' }), {}],
+    [
+      filtered({ field: 'country', operator: 'eq', value: [] }),
+      { 'filters.0.operator': ONE_OF(OPERATORS) },
+    ],
+    [
+      filtered({ property: '', operator: 'is', value: [] }),
+      { 'filters.0.property': 'must have at least 1 character' },
+    ],
+    [
+      filtered({ property: 'a', operator: 'is', value: times(41, 'x') }),
+      { filters: 'must hold at most 40 string clauses in all, and hold 41' },
+    ],
+    [filtered({ field: 'page:path', operator: 'is', value: times(41, 'x') }), {}],
+    [
+      filtered({ field: 'country', operator: 'matches', value: ['a', '['] }),
+      { 'filters.0.value.1': 'must be a pattern of RE2: missing closing ] at character 1' },
+    ],
     [filtered({ type: 'pages' }), { 'filters.0.type': ONE_OF(FILTERS) }],
     [filtered({ type: null }), { 'filters.0.type': ONE_OF(FILTERS) }],
     [filtered({ type: ['page'] }), { 'filters.0.type': ONE_OF(FILTERS) }],
@@ -396,8 +472,6 @@ describe('text', () => {
 })
 
 describe('caps', () => {
-  const times = <T>(count: number, item: T): readonly T[] =>
-    Array.from({ length: count }, () => item)
   const list = (value: readonly string[]) => filtered({ type: 'os', operator: 'oneOf', value })
   const value = (length: number) =>
     filtered({ type: 'referrer', operator: 'eq', value: '😀'.repeat(length) })

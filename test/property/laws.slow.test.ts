@@ -7,6 +7,7 @@ import { GRANULARITIES } from '../../src/model/granularities.js'
 import type {
   AnalyticsQueryResponse,
   Filter,
+  Dimension,
   GroupBy,
   Interval,
   Row,
@@ -337,6 +338,7 @@ const negate = (...filters: readonly Filter[]): Filter => ({
 
 /** A filter of one clause and its complement, if there is an operator for it. */
 function negated(one: Filter): readonly [Filter, Filter] | undefined {
+  if (!('type' in one)) return [one, negate(one)]
   if (one.type === 'user') return [one, { ...one, anonymous: !one.anonymous }]
   if ('operator' in one) {
     const operator = OPPOSITE[one.operator as keyof typeof OPPOSITE] as string | undefined
@@ -357,24 +359,10 @@ function negated(one: Filter): readonly [Filter, Filter] | undefined {
 }
 
 /** The filter that selects a group. */
-function byGroup(token: Exclude<GroupBy, Interval>, value: string): Filter {
-  const text = { value, operator: 'eq' as const }
-  const list = { value: [value], operator: 'oneOf' as const }
-  if (token.startsWith('event:prop:')) {
-    return { type: 'event', properties: [{ property: token.slice(11), ...text }] }
-  }
-  if (token.startsWith('utm_')) return { type: 'utm_tags', [token]: text }
-  const own: Partial<Record<typeof token, Filter>> = {
-    country: { type: 'location', country: list },
-    city: { type: 'location', city: list },
-    'page:origin': { type: 'page', origin: text },
-    'page:path': { type: 'page', path: text },
-    'page:entry': { type: 'entry_page', ...text },
-    'page:exit': { type: 'exit_page', ...text },
-    'event:name': { type: 'event', name: text },
-    referrer: { type: 'referrer', ...text },
-    device_type: { type: 'device', ...list },
-  }
-  // Other session attributes have a filter of their name.
-  return own[token] ?? ({ type: token, ...list } as Filter)
-}
+const byGroup = (token: Exclude<GroupBy, Interval>, value: string): Filter => ({
+  ...(token.startsWith('event:prop:')
+    ? { property: token.slice(11) }
+    : { field: token as Dimension }),
+  operator: 'is',
+  value: [value],
+})

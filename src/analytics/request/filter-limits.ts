@@ -29,6 +29,7 @@ export function checkPlacedFilters(
   return [
     ...checkCount(field, 'filters', all.length, MAX_FILTERS),
     ...checkCount(field, 'string clauses', clauses.length, MAX_STRING_CLAUSES),
+    ...all.flatMap(checkValues),
     ...clauses.slice(0, MAX_STRING_CLAUSES).flatMap(checkClause),
   ]
 }
@@ -68,6 +69,18 @@ function checkCount(
 function checkClause({ field, clause: { operator, value } }: PlacedClause): readonly FieldError[] {
   const message = isPattern(operator) ? checkPattern(value) : undefined
   return message === undefined ? [] : [{ field, message }]
+}
+
+/** Checks the values of a filter: every operator but `is_set` needs them. */
+function checkValues({ filter, field }: PlacedFilter): readonly FieldError[] {
+  if ('type' in filter) return []
+  const { operator, value } = filter
+  if ((value === undefined) === (operator === 'is_set')) return []
+  const message =
+    value === undefined
+      ? 'is required, an array such as ["one value","another"]'
+      : 'must be left out: the operator is_set takes no value'
+  return [{ field: `${field}.value`, message }]
 }
 
 /** Lists the fields of a request that hold patterns. */

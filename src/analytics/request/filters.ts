@@ -5,9 +5,12 @@ import type {
   ListOperator,
   StringClause,
   StringOperator,
+  TypedFilter,
+  ValueFilter,
 } from '../../contract/api.js'
 import { listFieldClauses } from '../../contract/filter-fields.js'
 import type { DimensionName } from '../../model/dimensions.js'
+import { findListOperator, isNegative, listClauses } from './value-filters.js'
 
 /** A condition on one event. An empty `all` is true, an empty `any` is false. */
 export type Predicate =
@@ -56,6 +59,27 @@ export function parseFilters({
 
 /** Parses one filter. An event matches it when all of its clauses match. */
 function parseFilter(filter: Filter): Predicate {
+  return 'type' in filter ? parseTyped(filter) : parseValueFilter(filter)
+}
+
+/** Parses a comparison with several values, each of which is a condition of its own if no list operator compares them at once. */
+function parseValueFilter(filter: ValueFilter): Predicate {
+  const operator = findListOperator(filter)
+  if (operator !== undefined && 'field' in filter) {
+    return { kind: 'list', dimension: filter.field, operator, values: filter.value ?? [] }
+  }
+  const of = listClauses(filter).map((clause): Predicate => {
+    const compared = readClause(clause)
+    return 'field' in filter
+      ? { kind: 'string', dimension: filter.field, ...compared }
+      : { kind: 'property', name: filter.property, ...compared }
+  })
+  const [only] = of
+  if (only !== undefined && of.length === 1) return only
+  return { kind: isNegative(filter.operator) ? 'all' : 'any', of }
+}
+
+function parseTyped(filter: TypedFilter): Predicate {
   if (filter.type === 'user') return { kind: 'anonymous', value: filter.anonymous }
   if (filter.type === 'group') return parseGroup(filter)
   if (filter.type === 'visit') return { kind: 'visit', of: all(filter.filters.map(parseFilter)) }
@@ -71,7 +95,7 @@ function parseFilter(filter: Filter): Predicate {
 }
 
 /** Parses the clauses of the fields that a filter compares. */
-const parseFields = (filter: Filter): readonly Predicate[] =>
+const parseFields = (filter: TypedFilter): readonly Predicate[] =>
   listFieldClauses(filter).map((found): Predicate =>
     found.kind === 'string'
       ? { kind: 'string', dimension: found.name, ...readClause(found.clause) }
@@ -83,7 +107,7 @@ const parseFields = (filter: Filter): readonly Predicate[] =>
         },
   )
 
-function parseGroup({ operator, filters }: Extract<Filter, { type: 'group' }>): Predicate {
+function parseGroup({ operator, filters }: Extract<TypedFilter, { type: 'group' }>): Predicate {
   const of = filters.map(parseFilter)
   switch (operator) {
     case 'and':

@@ -1,6 +1,7 @@
 /** Lists the filters of a request and their clauses, each with its place. */
 import type { Filter, StringClause } from '../../contract/api.js'
 import { listFieldClauses } from '../../contract/filter-fields.js'
+import { findListOperator, listClauses } from './value-filters.js'
 
 /** A filter, and its place in the request, such as `filters.0.filters.1`. */
 export interface PlacedFilter {
@@ -28,6 +29,13 @@ export const listFilters = (
 
 /** Lists the string clauses of a filter, without those of the filters inside of it. */
 export function listStringClauses({ filter, field }: PlacedFilter): readonly PlacedClause[] {
+  if (!('type' in filter)) {
+    if (findListOperator(filter) !== undefined) return []
+    return listClauses(filter).map((clause, index) => ({
+      clause,
+      field: `${field}.value.${index}`,
+    }))
+  }
   const ofFields = listFieldClauses(filter).flatMap(({ member, kind, clause }) =>
     kind === 'string' ? [{ clause, field: nameValue(field, member) }] : [],
   )

@@ -44,6 +44,20 @@ const UNIONS: ReadonlyMap<string, Json> = new Map([
   ['DeviceFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
   // Later versions may add codes, this one must not.
   ['Error.properties.code', { $ref: '#/components/schemas/ErrorCode' }],
+  // The member that a filter has says which form it is, so that the errors are those of this form alone.
+  [
+    'QueryFilter',
+    {
+      type: 'object',
+      if: { required: ['field'] },
+      then: { $ref: '#/components/schemas/FieldFilter' },
+      else: {
+        if: { required: ['property'] },
+        then: { $ref: '#/components/schemas/PropertyFilter' },
+        else: { $ref: '#/components/schemas/TypedFilter' },
+      },
+    },
+  ],
   // Each operation checks its own body.
   ['BatchQuery.properties.body', {}],
   ['BatchResult.properties.body', {}],

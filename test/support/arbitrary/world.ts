@@ -1,4 +1,5 @@
 /** Random events and requests over few values, so that filters and groups often match. */
+import { FILTER_FIELD_NAMES } from '../../../src/contract/filter-fields.js'
 import fc from 'fast-check'
 import type {
   Dimension,
@@ -192,7 +193,48 @@ const visitFilter: fc.Arbitrary<Filter> = fc.oneof(
   listClause(['', 'de', 'pt-BR']).map((one) => ({ type: 'language' as const, ...one })),
 )
 
+/** Some values, some patterns or none, as the operator needs. */
+const comparison = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      operator: fc.constantFrom(
+        ...(['is', 'is_not', 'contains', 'contains_not', 'starts_with', 'ends_with'] as const),
+      ),
+      value: fc.array(fc.constantFrom(...VALUES, ...PATHS, ...COUNTRIES), { maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      operator: fc.constantFrom('matches' as const, 'matches_not' as const),
+      value: fc.array(fc.constantFrom(...PATTERNS), { maxLength: 2 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ operator: 'is_set' as const }) },
+)
+const sensitivity = fc.record(
+  { case_sensitive: fc.constantFrom(false, false, true) },
+  { requiredKeys: [] },
+)
+
+/** Filters that compare a field or a property with several values. */
+const valueFilter: fc.Arbitrary<Filter> = fc
+  .tuple(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.record({ field: fc.constantFrom(...FILTER_FIELD_NAMES) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ property: fc.constantFrom(...PROPERTIES, 'nobody') }),
+      },
+    ),
+    comparison,
+    sensitivity,
+  )
+  .map(([compared, ...others]) => Object.assign({}, compared, ...others) as Filter)
+
 const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
+  { weight: 3, arbitrary: valueFilter },
   fc.record(
     {
       type: fc.constant('page' as const),

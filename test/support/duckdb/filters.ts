@@ -4,6 +4,8 @@ import type {
   Filter,
   ListClause,
   StringClause,
+  TypedFilter,
+  ValueFilter,
 } from '../../../src/contract/api.js'
 import {
   FOLDED_OPERATORS,
@@ -14,8 +16,8 @@ import {
 import { combine, raw, sql, type Sql } from './sql.js'
 
 /** Builds the conditions of a filter, all of which have to hold. */
-type Conditions<Type extends Filter['type']> = (
-  filter: Extract<Filter, { readonly type: Type }>,
+type Conditions<Type extends TypedFilter['type']> = (
+  filter: Extract<TypedFilter, { readonly type: Type }>,
 ) => readonly Sql[]
 
 const compareText = (text: Sql, { operator, value, caseSensitive = true }: StringClause): Sql =>
@@ -53,7 +55,7 @@ function compareProperty({ property, ...clause }: PropertyClause): Sql {
 }
 
 /** The filters that are no clause on a session attribute of their name. */
-const FILTERS: { readonly [Type in Filter['type']]?: Conditions<Type> } = {
+const FILTERS: { readonly [Type in TypedFilter['type']]?: Conditions<Type> } = {
   page: compareMembers(['origin', 'path', 'hash'], compare),
   entry_page: (clause) => [compare('page_entry', clause)],
   exit_page: (clause) => [compare('page_exit', clause)],
@@ -78,7 +80,7 @@ const FILTERS: { readonly [Type in Filter['type']]?: Conditions<Type> } = {
 }
 
 /** Compares the session attribute that has the name of the filter. */
-const compareAttribute = (filter: Filter): readonly Sql[] => {
+const compareAttribute = (filter: TypedFilter): readonly Sql[] => {
   const clause = filter as ListClause | StringClause
   return [
     Array.isArray(clause.value)
@@ -87,7 +89,42 @@ const compareAttribute = (filter: Filter): readonly Sql[] => {
   ]
 }
 
+/** The columns of the fields that have another name. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  'page:origin': 'origin',
+  'page:path': 'path',
+  'page:hash': 'hash',
+  'page:entry': 'page_entry',
+  'page:exit': 'page_exit',
+  'event:name': 'name',
+}
+
+/** The clause that holds if one value matches; whatever begins like it and ends with `_not` is the complement of all. */
+const SINGLE = {
+  is: 'eq',
+  contains: 'contains',
+  starts_with: 'startsWith',
+  ends_with: 'endsWith',
+  matches: 'matches',
+  is_set: 'any',
+} as const
+
+/** Whether any of the values matches, or none of them if the operator ends with `_not`. */
+function compareValues(filter: ValueFilter): Sql {
+  const { case_sensitive: caseSensitive = true, value = [] } = filter
+  const operator = SINGLE[filter.operator.replace('_not', '') as keyof typeof SINGLE]
+  const conditions = (operator === 'any' ? [''] : value).map((one) => {
+    const clause = { operator, value: one, caseSensitive }
+    return 'property' in filter
+      ? compareProperty({ property: filter.property, ...clause })
+      : compare(COLUMNS[filter.field] ?? filter.field, clause)
+  })
+  const matched = combine([sql`FALSE`, ...conditions], 'OR')
+  return filter.operator.endsWith('_not') ? sql`NOT ${matched}` : matched
+}
+
 function buildFilter(filter: Filter): Sql {
+  if (!('type' in filter)) return compareValues(filter)
   const conditions = (FILTERS[filter.type] ?? compareAttribute) as typeof compareAttribute
   return combine([sql`TRUE`, ...conditions(filter)], 'AND')
 }

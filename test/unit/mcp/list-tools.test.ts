@@ -176,7 +176,7 @@ test('explain accepts the examples of each operation, and has the arguments of a
 })
 
 test('a definition is described once: in the first tool that has it', () => {
-  const texts = JSON.stringify(tools).match(/"At most \d+ deep|A condition on one event/g) ?? []
+  const texts = JSON.stringify(tools).match(/"At most \d+ deep|A condition on one event, in/g) ?? []
   expect(texts).toHaveLength(1)
   const [, query, values] = tools
   expect(JSON.stringify(query?.inputSchema)).toContain('A period relative to now.')

@@ -49,7 +49,7 @@ class ValuesRequest(TypedDict):
     """
 
     limit: NotRequired["Limit"]
-    filters: NotRequired["list[Filter]"]
+    filters: NotRequired["list[QueryFilter]"]
     """Only events that match these filters are counted, and only their values listed. They mean what they mean in a query, and have
     the same limits. Without filters every event is counted.
     """
@@ -303,6 +303,28 @@ Offset: TypeAlias = int
 """The number of rows to skip."""
 
 
+class FieldFilter(TypedDict):
+    """Compares a field with values. Every operator applies to every field. The filter holds if the field matches at least one of the
+    values, and with `is_not`, `contains_not` and `matches_not` if it matches none.
+    """
+
+    field: "FilterField"
+    operator: "FilterOperator"
+    value: NotRequired["FilterValues"]
+    case_sensitive: NotRequired["FilterCaseSensitive"]
+
+
+class PropertyFilter(TypedDict):
+    """Compares an event property with values, as a field filter does. An event without the property matches nothing, so it satisfies
+    only `is_not`, `contains_not` and `matches_not`.
+    """
+
+    property: "PropertyName"
+    operator: "FilterOperator"
+    value: NotRequired["FilterValues"]
+    case_sensitive: NotRequired["FilterCaseSensitive"]
+
+
 class PageFilter(TypedDict):
     """The page on which an event happened. Custom events, too, have a page."""
 
@@ -520,7 +542,7 @@ class GroupFilter(TypedDict):
     """Always `group`."""
 
     operator: "GroupOperator"
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The filters that are joined, from 1 to 20."""
 
 
@@ -535,11 +557,11 @@ class VisitFilter(TypedDict):
     type: Literal["visit"]
     """Always `visit`."""
 
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The filters that one event has to satisfy, from 1 to 20."""
 
 
-Filter: TypeAlias = (
+TypedFilter: TypeAlias = (
     PageFilter
     | EntryPageFilter
     | ExitPageFilter
@@ -564,7 +586,18 @@ member besides `type` selects everything.
 """
 
 
-Filters: TypeAlias = list[Filter]
+QueryFilter: TypeAlias = FieldFilter | PropertyFilter | TypedFilter
+"""A condition on one event, in one of three forms:
+
+- `field`, `operator`, `value`: compares a field, which is named as a grouping is.
+- `property`, `operator`, `value`: compares an event property.
+- `type`: a filter whose members are those of its type. `group` and `visit` combine other filters.
+
+The forms can be mixed. A filter has exactly one of `field`, `property` and `type`.
+"""
+
+
+Filters: TypeAlias = list[QueryFilter]
 """Conditions on events, at most 20. An event is counted if it satisfies all of them or, if `filtersOperator`
 is `or`, at least one of them. Without filters every event is counted.
 
@@ -638,7 +671,7 @@ class FunnelRequest(TypedDict):
 class FunnelStep(TypedDict):
     """A step of a funnel. It is matched by the events that satisfy its filters; without filters, by every event."""
 
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The conditions on an event of this step."""
 
     filtersOperator: NotRequired["FiltersOperator"]
@@ -787,6 +820,83 @@ FiltersOperator: TypeAlias = Literal["and", "or"]
 """`and`: an event must satisfy all filters. `or`: it must satisfy at least one."""
 
 
+FilterField: TypeAlias = Literal[
+    "country",
+    "city",
+    "page:origin",
+    "page:path",
+    "page:hash",
+    "browser",
+    "device_type",
+    "os",
+    "referrer",
+    "referrer_url",
+    "referrer_type",
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_content",
+    "utm_term",
+    "event:name",
+    "channel",
+    "page:entry",
+    "page:exit",
+    "region",
+    "language",
+]
+"""The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. `page:hash`
+is the hash of the page, without `#`; `referrer_url` is the URL of the session's referrer. An event property has a filter of
+its own, with the member `property`.
+"""
+
+
+FilterOperator: TypeAlias = Literal[
+    "is",
+    "is_not",
+    "contains",
+    "contains_not",
+    "starts_with",
+    "ends_with",
+    "matches",
+    "matches_not",
+    "is_set",
+]
+"""How a field is compared with each of the values:
+
+| operator | holds if the field |
+|---|---|
+| `is` | equals one of the values |
+| `is_not` | equals none of them |
+| `contains` | contains one of them |
+| `contains_not` | contains none of them |
+| `starts_with` | starts with one of them |
+| `ends_with` | ends with one of them |
+| `matches` | contains a match of one of the patterns, as described at the operator `matches` of string clauses |
+| `matches_not` | contains no match of any of them |
+| `is_set` | is not empty (a property: is present); without `value` |
+"""
+
+
+Value: TypeAlias = str
+"""The value to compare with, at most 1,024 characters. The empty string stands for a missing value. Any
+Unicode text is allowed, except NUL characters and lone surrogates.
+"""
+
+
+FilterValues: TypeAlias = list[Value]
+"""The values to compare with, at most 500, of at most 1,024 characters each. Required for every operator but `is_set`. The empty
+string stands for a missing value. An empty list matches nothing: no event satisfies `is`, and every event `is_not`.
+"""
+
+
+FilterCaseSensitive: TypeAlias = bool
+"""`false`: upper and lower case are the same, as described at the member `caseSensitive` of string clauses."""
+
+
+PropertyName: TypeAlias = str
+"""The name of an event property, of 1 to 128 characters."""
+
+
 GroupOperator: TypeAlias = Literal["and", "or", "not"]
 """- `and`: an event satisfies all filters of the group.
 - `or`: it satisfies at least one of them.
@@ -877,12 +987,6 @@ ListOperator: TypeAlias = Literal["oneOf", "noneOf"]
 """
 
 
-Value: TypeAlias = str
-"""The value to compare with, at most 1,024 characters. The empty string stands for a missing value. Any
-Unicode text is allowed, except NUL characters and lone surrogates.
-"""
-
-
 Values: TypeAlias = list[Value]
 """The values to compare with, at most 500. The empty string stands for a missing value."""
 
@@ -970,7 +1074,7 @@ class ResolvedValuesQuery(TypedDict):
     limit: int
     """The maximum number of values to return."""
 
-    filters: NotRequired["list[Filter]"]
+    filters: NotRequired["list[QueryFilter]"]
     """The filters; absent if none were sent."""
 
     filtersOperator: NotRequired[Literal["and", "or"]]
@@ -1050,7 +1154,7 @@ class ResolvedRetentionQuery(TypedDict):
     intervals: int
     """How many intervals after its own are counted for each cohort."""
 
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The filters; empty if there are none."""
 
     filtersOperator: "FiltersOperator"
@@ -1261,7 +1365,7 @@ class ResolvedFunnelQuery(TypedDict):
     """The steps, in order."""
 
     within: "FunnelWindow"
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The filters; empty if there are none."""
 
     filtersOperator: "FiltersOperator"
@@ -1305,7 +1409,7 @@ class ResolvedExport(TypedDict):
     """The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent."""
 
     date_range: "DateRange"
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The filters; empty if there are none."""
 
     filtersOperator: "FiltersOperator"
@@ -1430,7 +1534,7 @@ class ResolvedQuery(TypedDict):
     offset: int
     """The number of rows skipped."""
 
-    filters: "list[Filter]"
+    filters: "list[QueryFilter]"
     """The filters; empty if there are none."""
 
     filtersOperator: "FiltersOperator"

@@ -1,7 +1,7 @@
 /** parseFilters() turns filters into a condition on one event: one case for each filter type. */
 import { describe, expect, test } from '@jest/globals'
 import { parseFilters, type Predicate } from '../../../../src/analytics/request/filters.js'
-import type { Filter } from '../../../../src/contract/api.js'
+import type { Filter, FilterOperator } from '../../../../src/contract/api.js'
 
 const all = (...of: Predicate[]): Predicate => ({ kind: 'all', of })
 const eq = (dimension: string, value: string) =>
@@ -11,6 +11,67 @@ const oneOf = (dimension: string, ...values: string[]) =>
 
 const clause = (value: string) => ({ value, operator: 'eq' as const })
 const list = (...value: string[]) => ({ value, operator: 'oneOf' as const })
+
+const values = (operator: FilterOperator, ...value: string[]) => ({ operator, value })
+
+/** The same predicate as that of a filter of the other form. */
+test.each<[Filter, Filter]>([
+  [
+    { field: 'country', ...values('is', 'DE', 'FR') },
+    { type: 'location', country: list('DE', 'FR') },
+  ],
+  [
+    { field: 'device_type', ...values('is_not', '') },
+    { type: 'device', operator: 'noneOf', value: [''] },
+  ],
+  [
+    { field: 'page:path', ...values('starts_with', '/blog/') },
+    { type: 'page', path: { operator: 'startsWith', value: '/blog/' } },
+  ],
+  [
+    { field: 'utm_term', ...values('contains_not', 'x'), case_sensitive: false },
+    {
+      type: 'utm_tags',
+      utm_term: { operator: 'notContains', value: 'x', caseSensitive: false },
+    },
+  ],
+  [
+    { field: 'page:hash', operator: 'is_set' },
+    { type: 'page', hash: { operator: 'any', value: '' } },
+  ],
+  [
+    { property: 'plan', ...values('ends_with', 'o', 'e') },
+    {
+      type: 'group',
+      operator: 'or',
+      filters: ['o', 'e'].map((value) => ({
+        type: 'event',
+        properties: [{ property: 'plan', operator: 'endsWith', value }],
+      })),
+    },
+  ],
+  [
+    { property: 'plan', ...values('matches_not', 'o', 'e') },
+    {
+      type: 'group',
+      operator: 'and',
+      filters: ['o', 'e'].map((value) => ({
+        type: 'event',
+        properties: [{ property: 'plan', operator: 'notMatches', value }],
+      })),
+    },
+  ],
+])('%j is %j', (one, other) => {
+  const parse = (filter: Filter) => parseFilters({ filters: [filter], filtersOperator: 'and' })
+  expect(parse(one)).toEqual(parse(other))
+})
+
+test('a field is compared with several values at once where it can be', () => {
+  const parse = (filter: Filter) => parseFilters({ filters: [filter], filtersOperator: 'and' })
+  expect(parse({ field: 'page:path', ...values('is', '/a', '/b') })).toEqual(
+    all(oneOf('page:path', '/a', '/b')),
+  )
+})
 
 describe('parseFilters', () => {
   test.each<[Filter, Predicate]>([

@@ -617,12 +617,12 @@ test('no injection: the text depends on no value of the request', () => {
   /** Replaces each value by another; equal values get equal replacements. */
   const swap = (value: unknown, key = ''): unknown => {
     if (typeof value === 'string')
-      return ['type', 'operator'].includes(key) ? value : `'; --${value}`
+      return ['type', 'field', 'operator'].includes(key) ? value : `'; --${value}`
     if (Array.isArray(value)) return value.map((one) => swap(one, key))
     if (typeof value === 'object' && value !== null) {
       return Object.fromEntries(Object.entries(value).map(([k, one]) => [k, swap(one, k)]))
     }
-    return typeof value === 'boolean' && key !== 'caseSensitive' ? !value : value
+    return typeof value === 'boolean' && !key.startsWith('case') ? !value : value
   }
   /** Builds the statement of each plan. Which one is chosen depends on the limit. */
   const buildAll = (given: Given, project: string): readonly string[] => {
