@@ -332,7 +332,7 @@ export interface components {
                 /**
                  * Format: int32
                  * @description Events whose user agent is that of a bot, such as curl and the HTTP libraries of programming languages: the `user_agent` of
-                 *     the event or, where it counts (see "Pages and servers"), the `User-Agent` of the request.
+                 *     the event or, where it counts (see [Pages and servers](/docs/sending#pages-and-servers)), the `User-Agent` of the request.
                  * @example 1
                  */
                 readonly bots?: number;

@@ -139,7 +139,7 @@ export interface paths {
          *       body. The batch is answered with 200 nevertheless.
          *     - Each query counts as one request for the rate limit. If fewer are left, the queries beyond them, in the order of the
          *       batch, get the status 429.
-         *     - Four queries are answered at a time, each in its turn and with its own deadline (see Limits). A batch may therefore take
+         *     - Four queries are answered at a time, each in its turn and with its own deadline (see [Limits](/docs/api#limits)). A batch may therefore take
          *       five times as long as a query: let a client wait for at least 60 seconds.
          *     - With `Accept: application/x-ndjson`, each result is a line of its own, sent as soon as it is there: a page can show the first
          *       numbers while the others are found. The lines come in any order; `id` says which query each answers. An error on the way breaks
@@ -243,7 +243,7 @@ export interface paths {
          *       them as its `pageviews` and `events` together.
          *     - They are ordered by `timestamp`. Those of the same millisecond are ordered by the other exported fields, one after the other
          *       as `fields` lists them, byte by byte; `properties` come last. So two exports of the same data have the same rows.
-         *     - All formats are streams (see Formats), JSON too, of any number of events. A response that ends as HTTP says is complete: what
+         *     - All formats are streams (see [Formats](/docs/api#formats)), JSON too, of any number of events. A response that ends as HTTP says is complete: what
          *       fails after the first byte breaks the connection.
          *     - The period is resolved once, when the export begins. Its parts are read one after the other, each as it is at that moment: an
          *       event that arrives, or that is deleted, meanwhile is in the export or not. Sessions may change as well, when
@@ -511,7 +511,7 @@ export interface components {
          *     | `event:prop` | the names of all properties that events have | the events that have the property |
          * @example page:path
          */
-        readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"] | components["schemas"]["PropertyNames"];
+        readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"] | components["schemas"]["PropertyNames"];
         /**
          * Property names
          * @description The names of the event properties, without the prefix `event:prop:`. An event counts once for each of its properties. The
@@ -599,7 +599,7 @@ export interface components {
          * @description The second grouping, a dimension or an event property.
          * @example country
          */
-        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Group limit
          * Format: int32
@@ -922,17 +922,42 @@ export interface components {
         readonly BatchOperation: "query" | "values" | "retention" | "funnel";
         /**
          * Date range
-         * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**: a period
+         * @description The period of the query: a preset, or its start and its end, as an object or an array. Both ends are **included**: a period
          *     with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
          *     end of that second. A start given as a date means 00:00:00 of that day. The
          *     two forms can be mixed. The start must not be after the end; the end may be in the future.
          * @example 30days
+         * @example {
+         *       "from": "2026-01-01",
+         *       "to": "2026-01-31"
+         *     }
          * @example [
          *       "2026-01-01",
          *       "2026-01-31"
          *     ]
          */
-        readonly DateRange: components["schemas"]["Preset"] | readonly [
+        readonly DateRange: components["schemas"]["Preset"] | components["schemas"]["Bounds"] | components["schemas"]["BoundsPair"];
+        /**
+         * Bounds
+         * @description The start and the end of a period, both included.
+         * @example {
+         *       "from": "2026-01-01",
+         *       "to": "2026-01-31"
+         *     }
+         */
+        readonly Bounds: {
+            readonly from: components["schemas"]["DateOrSecond"];
+            readonly to: components["schemas"]["DateOrSecond"];
+        };
+        /**
+         * Bounds pair
+         * @description The same as an array of the start and the end.
+         * @example [
+         *       "2026-01-01",
+         *       "2026-01-31"
+         *     ]
+         */
+        readonly BoundsPair: readonly [
             components["schemas"]["DateOrSecond"],
             components["schemas"]["DateOrSecond"]
         ];
@@ -1010,7 +1035,7 @@ export interface components {
          *     | `event:prop:<name>` | one per value among the events that have the property | always `null` |
          * @example country
          */
-        readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
          * @description A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
@@ -1066,7 +1091,7 @@ export interface components {
          *       `ytd` by a year, so a period that ends now is compared with the part of the other one that had elapsed by then. Two
          *       dates are moved back by their number of days; two seconds, and `all`, by their distance.
          *     - `previous_year`: the same dates a year earlier.
-         *     - an array of a start and an end, as in `date_range`.
+         *     - a start and an end, as in `date_range`.
          *
          *     Days, months and years are those of `time_zone`. A date that the other month or year does not have becomes the last day
          *     of its month: 29 February is compared with 28 February. A row is compared with the same group, whose counts are 0 if it
@@ -1074,19 +1099,27 @@ export interface components {
          *     buckets of the same size, at most 10,000. Both periods must lie within the data retention of the plan. Both are read
          *     at the same moment.
          * @example previous_period
+         * @example {
+         *       "from": "2025-12-01",
+         *       "to": "2025-12-31"
+         *     }
          * @example [
          *       "2025-12-01",
          *       "2025-12-31"
          *     ]
          */
-        readonly Compare: ("previous_period" | "previous_year") | readonly [
-            components["schemas"]["DateOrSecond"],
-            components["schemas"]["DateOrSecond"]
-        ];
+        readonly Compare: components["schemas"]["ComparedPeriod"] | components["schemas"]["Bounds"] | components["schemas"]["BoundsPair"];
+        /**
+         * Compared period
+         * @description A period that follows from that of the query.
+         * @example previous_period
+         * @enum {string}
+         */
+        readonly ComparedPeriod: "previous_period" | "previous_year";
         /**
          * Alignment of the comparison
          * @description `weekday`: the other period is moved by whole weeks, so that the same weekdays are compared: for `previous_period` by as
-         *     many as make it end before the period starts, for `previous_year` by 52. Not allowed with an array in `compare`.
+         *     many as make it end before the period starts, for `previous_year` by 52. Not allowed with a start and an end in `compare`.
          * @example weekday
          * @enum {string}
          */
@@ -1132,18 +1165,59 @@ export interface components {
          */
         readonly PropertyGrouping: `event:prop:${string}`;
         /**
+         * Event property
+         * @description An event property by its name: `{"property": "plan"}` is the same as `event:prop:plan`, and named so in the response.
+         * @example {
+         *       "property": "plan"
+         *     }
+         */
+        readonly EventProperty: {
+            readonly property: components["schemas"]["PropertyName"];
+        };
+        /**
          * Order by
-         * @description A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
+         * @description A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
          *     grouping is an interval, or the grouping in `then_by`.
+         * @example {
+         *       "field": "pageviews",
+         *       "direction": "desc"
+         *     }
          * @example [
          *       "pageviews",
          *       "desc"
          *     ]
          */
-        readonly OrderBy: readonly [
-            string,
+        readonly OrderBy: components["schemas"]["OrderTerm"] | components["schemas"]["OrderPair"];
+        /**
+         * Order term
+         * @description A field and a direction.
+         * @example {
+         *       "field": "pageviews",
+         *       "direction": "desc"
+         *     }
+         */
+        readonly OrderTerm: {
+            readonly field: components["schemas"]["OrderField"];
+            readonly direction: components["schemas"]["SortDirection"];
+        };
+        /**
+         * Order pair
+         * @description The same as an array of the field and the direction.
+         * @example [
+         *       "pageviews",
+         *       "desc"
+         *     ]
+         */
+        readonly OrderPair: readonly [
+            components["schemas"]["OrderField"],
             components["schemas"]["SortDirection"]
         ];
+        /**
+         * Order field
+         * @description One of the `metrics`, a grouping, or `date`.
+         * @example pageviews
+         */
+        readonly OrderField: string;
         /**
          * Sort direction
          * @description `asc`: smallest or earliest first. `desc`: largest or latest first. Nulls come last in both directions.
@@ -2035,6 +2109,52 @@ export interface components {
          */
         readonly DeviceType: "desktop" | "mobile" | "tablet";
         /**
+         * Resolved date range
+         * @description The period of the request, a preset or an array of its start and its end.
+         * @example 30days
+         * @example [
+         *       "2026-01-01",
+         *       "2026-01-31"
+         *     ]
+         */
+        readonly ResolvedDateRange: components["schemas"]["Preset"] | components["schemas"]["BoundsPair"];
+        /**
+         * Resolved comparison
+         * @description The comparison of the request, a text or an array of a start and an end.
+         * @example previous_period
+         * @example [
+         *       "2025-12-01",
+         *       "2025-12-31"
+         *     ]
+         */
+        readonly ResolvedCompare: components["schemas"]["ComparedPeriod"] | components["schemas"]["BoundsPair"];
+        /**
+         * Resolved grouping
+         * @description A grouping of the request, as the text that names it.
+         * @example country
+         */
+        readonly ResolvedGrouping: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        /**
+         * Resolved second grouping
+         * @description The second grouping of the request, as the text that names it.
+         * @example [
+         *       "country"
+         *     ]
+         */
+        readonly ResolvedThenBy: readonly components["schemas"]["ResolvedThenByField"][];
+        /**
+         * Resolved then-by field
+         * @description A dimension or an event property, as the text that names it.
+         * @example country
+         */
+        readonly ResolvedThenByField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        /**
+         * Resolved value field
+         * @description The field of the request, as the text that names it.
+         * @example page:path
+         */
+        readonly ResolvedValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"] | components["schemas"]["PropertyNames"];
+        /**
          * Analytics query response
          * @description The result of a query, with the query as the service interpreted it.
          * @example {
@@ -2160,8 +2280,8 @@ export interface components {
          *     }
          */
         readonly ResolvedValuesQuery: {
-            readonly field: components["schemas"]["ValueField"];
-            readonly date_range: components["schemas"]["DateRange"];
+            readonly field: components["schemas"]["ResolvedValueField"];
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
             /**
              * @description The text that the values contain; empty if there is none.
              * @example blog
@@ -2400,7 +2520,7 @@ export interface components {
          */
         readonly ResolvedRetentionQuery: {
             readonly interval: components["schemas"]["RetentionInterval"];
-            readonly date_range: components["schemas"]["DateRange"];
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
             /**
              * Format: int32
              * @description How many intervals after its own are counted for each cohort.
@@ -2995,7 +3115,7 @@ export interface components {
          *     }
          */
         readonly ResolvedFunnelQuery: {
-            readonly date_range: components["schemas"]["DateRange"];
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
             /**
              * @description The steps, in order.
              * @example [
@@ -3128,7 +3248,7 @@ export interface components {
          *     }
          */
         readonly ResolvedExport: {
-            readonly date_range: components["schemas"]["DateRange"];
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
             /**
              * @description The filters; empty if there are none.
              * @example [
@@ -3378,7 +3498,7 @@ export interface components {
          *     }
          */
         readonly ResolvedQuery: {
-            readonly date_range: components["schemas"]["DateRange"];
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
             /**
              * @description The metrics of every row, in order.
              * @example [
@@ -3394,7 +3514,7 @@ export interface components {
              *       "country"
              *     ]
              */
-            readonly group_by: readonly components["schemas"]["GroupBy"][];
+            readonly group_by: readonly components["schemas"]["ResolvedGrouping"][];
             /**
              * @description The requested order; empty if the default order applied.
              * @example [
@@ -3404,7 +3524,7 @@ export interface components {
              *       ]
              *     ]
              */
-            readonly order_by: readonly components["schemas"]["OrderBy"][];
+            readonly order_by: readonly components["schemas"]["OrderPair"][];
             /**
              * Format: int32
              * @description The maximum number of rows to return.
@@ -3436,11 +3556,11 @@ export interface components {
             /** @description The time zone, as it was sent; absent if none was. */
             readonly time_zone?: components["schemas"]["TimeZone"];
             /** @description The comparison, as it was sent; absent if none was. */
-            readonly compare?: components["schemas"]["Compare"];
+            readonly compare?: components["schemas"]["ResolvedCompare"];
             /** @description The alignment of the comparison, as it was sent; absent if none was. */
             readonly compare_align?: components["schemas"]["CompareAlign"];
             /** @description The second grouping; absent if none was sent. */
-            readonly then_by?: components["schemas"]["ThenBy"];
+            readonly then_by?: components["schemas"]["ResolvedThenBy"];
             /** @description How many series were asked for, as it was sent; absent if it was not. */
             readonly group_limit?: components["schemas"]["GroupLimit"];
             /**
@@ -3717,7 +3837,7 @@ export interface components {
              */
             readonly firstEventAt: string | null;
             /**
-             * @description Whether anyone may see the numbers of the project without an API key, as the section Public dashboards describes. The
+             * @description Whether anyone may see the numbers of the project without an API key, as [the rules of the API](/docs/api#public-dashboards) describe. The
              *     operator of the service changes it on the command line.
              * @example false
              */
@@ -4093,7 +4213,7 @@ export interface components {
     parameters: {
         /**
          * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
-         *     response is 304 without a body (see Caching).
+         *     response is 304 without a body (see [Caching](/docs/api#caching)).
          */
         readonly IfNoneMatch: string;
     };
@@ -4109,7 +4229,7 @@ export interface components {
         readonly TallyCache: components["schemas"]["AnswerSource"];
         /** @description A strong entity tag. It is the same for the same body, from whichever process. */
         readonly ETag: string;
-        /** @description A client may keep the response, but must ask each time whether it is still current (see Caching). */
+        /** @description A client may keep the response, but must ask each time whether it is still current (see [Caching](/docs/api#caching)). */
         readonly CacheControl: string;
         /** @description The period of the response, its first and its last second. Sent with formats other than JSON. */
         readonly TallyPeriod: string;
@@ -4140,7 +4260,7 @@ export interface operations {
             readonly header?: {
                 /**
                  * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
-                 *     response is 304 without a body (see Caching).
+                 *     response is 304 without a body (see [Caching](/docs/api#caching)).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -4214,7 +4334,7 @@ export interface operations {
             readonly header?: {
                 /**
                  * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
-                 *     response is 304 without a body (see Caching).
+                 *     response is 304 without a body (see [Caching](/docs/api#caching)).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -4286,7 +4406,7 @@ export interface operations {
             readonly header?: {
                 /**
                  * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
-                 *     response is 304 without a body (see Caching).
+                 *     response is 304 without a body (see [Caching](/docs/api#caching)).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -4356,7 +4476,7 @@ export interface operations {
             readonly header?: {
                 /**
                  * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
-                 *     response is 304 without a body (see Caching).
+                 *     response is 304 without a body (see [Caching](/docs/api#caching)).
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };

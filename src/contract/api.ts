@@ -3,7 +3,23 @@ import type { components } from '../../generated/openapi.js'
 
 type Schemas = components['schemas']
 
-type QueryBody = Schemas['AnalyticsQueryRequest']
+/** The members that have an object form, or whose items have one, as the arrays and texts that mean the same. */
+interface ShortForms {
+  readonly date_range: Schemas['ResolvedDateRange']
+  readonly compare: Schemas['ResolvedCompare']
+  readonly group_by: readonly Schemas['ResolvedGrouping'][]
+  readonly then_by: Schemas['ResolvedThenBy']
+  readonly order_by: readonly Schemas['OrderPair'][]
+  readonly field: Schemas['ResolvedValueField']
+}
+/** A body as the validation leaves it: without object forms. */
+export type WithoutForms<Body> = {
+  readonly [Member in keyof Body]: Member extends keyof ShortForms
+    ? ShortForms[Member]
+    : Body[Member]
+}
+
+type QueryBody = WithoutForms<Schemas['AnalyticsQueryRequest']>
 /** The members of a query that have no default: a response repeats them only if they were sent, in this order. */
 export const OPTIONAL_MEMBERS = [
   'include',
@@ -21,25 +37,26 @@ export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember | 'l
 /** A validated request for all rows, which are streamed. */
 export type StreamedQueryRequest = Omit<AnalyticsQueryRequest, 'limit'> & { readonly limit: 'all' }
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
-type ValuesBody = Schemas['ValuesRequest']
+type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 /** The members of a request for values that have no default. */
 type FilteredValues = Pick<ValuesBody, 'filters' | 'filtersOperator'>
 /** A validated request for the values of a field: every default is filled in. */
 export type ValuesRequest = Required<Omit<ValuesBody, keyof FilteredValues>> & FilteredValues
 export type ValuesResponse = Schemas['ValuesResponse']
+type RetentionBody = WithoutForms<Schemas['RetentionRequest']>
 /** A validated request for retention: every default but that of `intervals`, which depends on the period, is filled in. */
-export type RetentionRequest = Required<Omit<Schemas['RetentionRequest'], 'intervals'>> &
-  Pick<Schemas['RetentionRequest'], 'intervals'>
+export type RetentionRequest = Required<Omit<RetentionBody, 'intervals'>> &
+  Pick<RetentionBody, 'intervals'>
 export type RetentionResponse = Schemas['RetentionResponse']
 export type Cohort = Schemas['Cohort']
-type FunnelBody = Schemas['FunnelRequest']
+type FunnelBody = WithoutForms<Schemas['FunnelRequest']>
 /** A validated request for a funnel: every default is filled in, also those of its steps. */
 export type FunnelRequest = Required<Omit<FunnelBody, 'steps'>> & {
   readonly steps: readonly Required<Schemas['FunnelStep']>[]
 }
 export type FunnelResponse = Schemas['FunnelResponse']
 export type FunnelStepResult = Schemas['FunnelStepResult']
-type ExportBody = Schemas['ExportRequest']
+type ExportBody = WithoutForms<Schemas['ExportRequest']>
 /** A validated request for events: every default is filled in. */
 export type ExportRequest = Required<Omit<ExportBody, 'limit' | 'time_zone'>> &
   Pick<ExportBody, 'limit' | 'time_zone'>
@@ -68,16 +85,16 @@ export type Row = Schemas['Row']
 /** The metrics of a group in the period that a query is compared with, and their change. */
 export type RowComparison = Schemas['RowComparison']
 
-export type DateRange = Schemas['DateRange']
+export type DateRange = ShortForms['date_range']
 export type Preset = Schemas['Preset']
 export type Metric = Schemas['Metric']
 export type Interval = Schemas['Interval']
 /** The size of the buckets of a time series. */
 export type BucketSize = Schemas['BucketSize']
 export type Dimension = Schemas['Dimension']
-export type GroupBy = Schemas['GroupBy']
+export type GroupBy = Schemas['ResolvedGrouping']
 /** A dimension or property that can be the second grouping. */
-export type ThenBy = Schemas['ThenByField']
+export type ThenBy = Schemas['ResolvedThenByField']
 export type SortDirection = Schemas['SortDirection']
 
 export type Filter = Schemas['QueryFilter']

@@ -19,9 +19,6 @@ interface Document {
   readonly components: Components
 }
 
-/** The heading under which the description of the second contract stands. */
-const HEADING = '# Collector'
-
 /** Stands before the name of a component of the second contract that the first has, too, and defines differently. */
 const PREFIX = 'Collector'
 
@@ -34,7 +31,7 @@ export function mergeDocuments(first: SpecDocument, second: SpecDocument): SpecD
     ...one,
     info: {
       ...one.info,
-      description: [one.info.description, HEADING, other.info.description].join('\n\n'),
+      description: [one.info.description, other.info.description].join('\n\n'),
     },
     tags: mergeTags(one.tags, other.tags),
     paths: { ...one.paths, ...renamed.paths },

@@ -1,13 +1,14 @@
 /** The contract of the API: what is asked, and what is answered. */
 import type { components } from '../../../generated/openapi.js'
+import type { WithoutForms } from '../../contract/api.js'
 
 type Schemas = components['schemas']
 
-export type QueryBody = Schemas['AnalyticsQueryRequest']
+export type QueryBody = WithoutForms<Schemas['AnalyticsQueryRequest']>
 export type QueryResponse = Schemas['AnalyticsQueryResponse']
-type RetentionBody = Schemas['RetentionRequest']
+type RetentionBody = WithoutForms<Schemas['RetentionRequest']>
 export type RetentionResponse = Schemas['RetentionResponse']
-type ValuesBody = Schemas['ValuesRequest']
+type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']

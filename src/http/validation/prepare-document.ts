@@ -44,6 +44,14 @@ const UNIONS: ReadonlyMap<string, Json> = new Map([
   ['DeviceFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
   // Later versions may add codes, this one must not.
   ['Error.properties.code', { $ref: '#/components/schemas/ErrorCode' }],
+  [
+    'OrderBy',
+    {
+      if: { type: 'object' },
+      then: { $ref: '#/components/schemas/OrderTerm' },
+      else: { $ref: '#/components/schemas/OrderPair' },
+    },
+  ],
   // The member that a filter has says which form it is, so that the errors are those of this form alone.
   [
     'QueryFilter',

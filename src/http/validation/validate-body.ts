@@ -9,6 +9,7 @@ import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord } from '../../lib/records.js'
 import { compileBodies, type Bodies } from './compile-bodies.js'
 import type { BodyErrors } from './error-messages.js'
+import { replaceObjectForms } from './object-forms.js'
 import { prepareDocument } from './prepare-document.js'
 import { buildUnionMessages } from './union-errors.js'
 
@@ -53,7 +54,10 @@ const findTooDeep = (operation: OperationBase<ValidBody>, body: AnyBody): FieldE
     ? findTooDeepFilter(body['filters'])
     : operation.findTooDeep(body)
 
-/** Returns the errors that the schemas have found in a body, and those that the rules of an operation find. */
+/**
+ * Returns the errors that the schemas have found in a body, and those that the rules of an operation find. Replaces the object
+ * forms in the body.
+ */
 export function addOperationErrors(
   operation: OperationBase<ValidBody>,
   { errors, invalidFields }: BodyErrors,
@@ -61,9 +65,10 @@ export function addOperationErrors(
   format: ResponseFormat,
 ): readonly FieldError[] {
   if (!isRecord(body)) return errors
+  const nameAsWritten = replaceObjectForms(body, invalidFields)
   return [
     ...errors,
-    ...applyRules(operation.rules, body as ValidBody, invalidFields),
+    ...applyRules(operation.rules, body as ValidBody, invalidFields).map(nameAsWritten),
     ...(operation.checkFormat?.(body, format) ?? []),
   ]
 }

@@ -16,7 +16,7 @@ test.each<[string, readonly object[], readonly object[], readonly object[]]>([
 ])('tags that are %s', (_, first, second, merged) => {
   const document = mergeDocuments(createDocument('one', first), createDocument('other', second))
   expect(document).toMatchObject({
-    info: { description: 'one\n\n# Collector\n\nother' },
+    info: { description: 'one\n\nother' },
     tags: merged,
   })
 })

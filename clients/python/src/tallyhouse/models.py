@@ -102,6 +102,12 @@ Event attributes:
 """
 
 
+class EventProperty(TypedDict):
+    """An event property by its name: `{"property": "plan"}` is the same as `event:prop:plan`, and named so in the response."""
+
+    property: "PropertyName"
+
+
 PropertyGrouping: TypeAlias = str
 """`event:prop:` followed by the name of an event property, of 1 to 128 characters. Values are strings; a number
 or boolean that was sent is converted to its JSON text. A property that no event has gives no rows.
@@ -114,7 +120,7 @@ values of a property are those of the field `event:prop:` followed by its name.
 """
 
 
-ValueField: TypeAlias = Dimension | PropertyGrouping | PropertyNames
+ValueField: TypeAlias = Dimension | EventProperty | PropertyGrouping | PropertyNames
 """The field whose values are listed: a grouping other than an interval, or `event:prop`.
 
 | field | values | counted with a value |
@@ -218,7 +224,7 @@ other rows.
 """
 
 
-GroupBy: TypeAlias = Interval | Dimension | PropertyGrouping
+GroupBy: TypeAlias = Interval | Dimension | EventProperty | PropertyGrouping
 """A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
 the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
 
@@ -239,7 +245,7 @@ grouping: one row per value. At most one grouping is allowed.
 """
 
 
-ThenByField: TypeAlias = Dimension | PropertyGrouping
+ThenByField: TypeAlias = Dimension | EventProperty | PropertyGrouping
 """The second grouping, a dimension or an event property."""
 
 
@@ -268,12 +274,27 @@ if it is given.
 """
 
 
+class OrderTerm(TypedDict):
+    """A field and a direction."""
+
+    field: "OrderField"
+    direction: "SortDirection"
+
+
+OrderField: TypeAlias = str
+"""One of the `metrics`, a grouping, or `date`."""
+
+
 SortDirection: TypeAlias = Literal["asc", "desc"]
 """`asc`: smallest or earliest first. `desc`: largest or latest first. Nulls come last in both directions."""
 
 
-OrderBy: TypeAlias = tuple[str, SortDirection] | list[str | SortDirection]
-"""A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
+OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | SortDirection]
+"""The same as an array of the field and the direction."""
+
+
+OrderBy: TypeAlias = OrderTerm | OrderPair
+"""A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
 grouping is an interval, or the grouping in `then_by`.
 """
 
@@ -754,14 +775,28 @@ Preset: TypeAlias = Literal[
 """
 
 
+Bounds = TypedDict(
+    "Bounds",
+    {
+        "from": "DateOrSecond",
+        "to": "DateOrSecond",
+    },
+)
+"""The start and the end of a period, both included."""
+
+
 DateOrSecond: TypeAlias = str
 """A date (`YYYY-MM-DD`), of UTC or of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
 exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
 """
 
 
-DateRange: TypeAlias = Preset | tuple[DateOrSecond, DateOrSecond] | list[DateOrSecond]
-"""The period of the query: a preset, or an array of its start and its end. Both ends are **included**: a period
+BoundsPair: TypeAlias = tuple[DateOrSecond, DateOrSecond] | list[DateOrSecond]
+"""The same as an array of the start and the end."""
+
+
+DateRange: TypeAlias = Preset | Bounds | BoundsPair
+"""The period of the query: a preset, or its start and its end, as an object or an array. Both ends are **included**: a period
 with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
 end of that second. A start given as a date means 00:00:00 of that day. The
 two forms can be mixed. The start must not be after the end; the end may be in the future.
@@ -784,11 +819,11 @@ is UTC. Names that the service does not know are rejected.
 """
 
 
-Compare: TypeAlias = (
-    Literal["previous_period", "previous_year"]
-    | tuple[DateOrSecond, DateOrSecond]
-    | list[DateOrSecond]
-)
+ComparedPeriod: TypeAlias = Literal["previous_period", "previous_year"]
+"""A period that follows from that of the query."""
+
+
+Compare: TypeAlias = ComparedPeriod | Bounds | BoundsPair
 """Another period that every row is compared with: `comparison` of the response has that period, and `comparison` of a row
 the same metrics in it and their change. Rows, order and pages remain those of `date_range`. Totals are compared, too.
 
@@ -796,7 +831,7 @@ the same metrics in it and their change. Rows, order and pages remain those of `
   `ytd` by a year, so a period that ends now is compared with the part of the other one that had elapsed by then. Two
   dates are moved back by their number of days; two seconds, and `all`, by their distance.
 - `previous_year`: the same dates a year earlier.
-- an array of a start and an end, as in `date_range`.
+- a start and an end, as in `date_range`.
 
 Days, months and years are those of `time_zone`. A date that the other month or year does not have becomes the last day
 of its month: 29 February is compared with 28 February. A row is compared with the same group, whose counts are 0 if it
@@ -808,7 +843,7 @@ at the same moment.
 
 CompareAlign: TypeAlias = Literal["weekday"]
 """`weekday`: the other period is moved by whole weeks, so that the same weekdays are compared: for `previous_period` by as
-many as make it end before the period starts, for `previous_year` by 52. Not allowed with an array in `compare`.
+many as make it end before the period starts, for `previous_year` by 52. Not allowed with a start and an end in `compare`.
 """
 
 
@@ -1040,6 +1075,30 @@ DeviceType: TypeAlias = Literal["desktop", "mobile", "tablet"]
 """A device type."""
 
 
+ResolvedDateRange: TypeAlias = Preset | BoundsPair
+"""The period of the request, a preset or an array of its start and its end."""
+
+
+ResolvedCompare: TypeAlias = ComparedPeriod | BoundsPair
+"""The comparison of the request, a text or an array of a start and an end."""
+
+
+ResolvedGrouping: TypeAlias = Interval | Dimension | PropertyGrouping
+"""A grouping of the request, as the text that names it."""
+
+
+ResolvedThenByField: TypeAlias = Dimension | PropertyGrouping
+"""A dimension or an event property, as the text that names it."""
+
+
+ResolvedThenBy: TypeAlias = list[ResolvedThenByField]
+"""The second grouping of the request, as the text that names it."""
+
+
+ResolvedValueField: TypeAlias = Dimension | PropertyGrouping | PropertyNames
+"""The field of the request, as the text that names it."""
+
+
 class AnalyticsQueryResponse(TypedDict):
     """The result of a query, with the query as the service interpreted it."""
 
@@ -1066,8 +1125,8 @@ class ValuesResponse(TypedDict):
 class ResolvedValuesQuery(TypedDict):
     """The request as the service interpreted it, with every default filled in."""
 
-    field: "ValueField"
-    date_range: "DateRange"
+    field: "ResolvedValueField"
+    date_range: "ResolvedDateRange"
     search: str
     """The text that the values contain; empty if there is none."""
 
@@ -1150,7 +1209,7 @@ class ResolvedRetentionQuery(TypedDict):
     """The request as the service interpreted it, with every default filled in."""
 
     interval: "RetentionInterval"
-    date_range: "DateRange"
+    date_range: "ResolvedDateRange"
     intervals: int
     """How many intervals after its own are counted for each cohort."""
 
@@ -1360,7 +1419,7 @@ class FunnelResponse(TypedDict):
 class ResolvedFunnelQuery(TypedDict):
     """The request as the service interpreted it, with every default filled in."""
 
-    date_range: "DateRange"
+    date_range: "ResolvedDateRange"
     steps: "list[FunnelStep]"
     """The steps, in order."""
 
@@ -1408,7 +1467,7 @@ class ExportResponse(TypedDict):
 class ResolvedExport(TypedDict):
     """The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent."""
 
-    date_range: "DateRange"
+    date_range: "ResolvedDateRange"
     filters: "list[QueryFilter]"
     """The filters; empty if there are none."""
 
@@ -1518,14 +1577,14 @@ UtcSecond: TypeAlias = str
 class ResolvedQuery(TypedDict):
     """The query as the service interpreted it, with every default filled in."""
 
-    date_range: "DateRange"
+    date_range: "ResolvedDateRange"
     metrics: "list[Metric]"
     """The metrics of every row, in order."""
 
-    group_by: "list[GroupBy]"
+    group_by: "list[ResolvedGrouping]"
     """The grouping; empty if there is none."""
 
-    order_by: "list[OrderBy]"
+    order_by: "list[OrderPair]"
     """The requested order; empty if the default order applied."""
 
     limit: int
@@ -1544,13 +1603,13 @@ class ResolvedQuery(TypedDict):
     time_zone: NotRequired["TimeZone"]
     """The time zone, as it was sent; absent if none was."""
 
-    compare: NotRequired["Compare"]
+    compare: NotRequired["ResolvedCompare"]
     """The comparison, as it was sent; absent if none was."""
 
     compare_align: NotRequired["CompareAlign"]
     """The alignment of the comparison, as it was sent; absent if none was."""
 
-    then_by: NotRequired["ThenBy"]
+    then_by: NotRequired["ResolvedThenBy"]
     """The second grouping; absent if none was sent."""
 
     group_limit: NotRequired["GroupLimit"]
@@ -1686,7 +1745,7 @@ class Project(TypedDict):
     """The time of the first event, in UTC with milliseconds; `null` until there is an event."""
 
     hasPublicDashboard: bool
-    """Whether anyone may see the numbers of the project without an API key, as the section Public dashboards describes. The
+    """Whether anyone may see the numbers of the project without an API key, as [the rules of the API](/docs/api#public-dashboards) describe. The
     operator of the service changes it on the command line.
     """
 

@@ -35,6 +35,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   {
     title: 'Look up',
     pages: [
+      'api',
+      'sending',
       'terminal',
       'paging',
       'formats',
