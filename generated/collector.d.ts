@@ -58,7 +58,7 @@ export interface components {
          *       }
          *     ]
          */
-        readonly EventArray: readonly components["schemas"]["Event"][];
+        readonly EventArray: readonly components["schemas"]["SentEvent"][];
         /**
          * Event list
          * @description A list of events, with the token if it is not in the header.
@@ -84,7 +84,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly events: readonly components["schemas"]["Event"][];
+            readonly events: readonly components["schemas"]["SentEvent"][];
         };
         /**
          * Token
@@ -103,7 +103,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly Event: components["schemas"]["EventFields"];
+        readonly SentEvent: components["schemas"]["EventFields"];
         /**
          * Event fields
          * @description The fields of an event. Values by which queries can group or filter are truncated to 1,024 characters, and so is
@@ -360,7 +360,7 @@ export interface components {
          *     }
          */
         readonly ErrorResponse: {
-            readonly error: components["schemas"]["Error"];
+            readonly error: components["schemas"]["ApiError"];
         };
         /**
          * Error
@@ -370,7 +370,7 @@ export interface components {
          *       "message": "The public token is missing or not valid."
          *     }
          */
-        readonly Error: {
+        readonly ApiError: {
             /**
              * @description The code of the error. A later version may add codes.
              * @example VALIDATION_ERROR

@@ -436,7 +436,7 @@ export interface components {
             readonly offset?: components["schemas"]["Offset"];
             readonly filters?: components["schemas"]["Filters"];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
-            readonly include?: components["schemas"]["Include"];
+            readonly include?: components["schemas"]["QueryInclude"];
             readonly time_zone?: components["schemas"]["TimeZone"];
             readonly compare?: components["schemas"]["Compare"];
             readonly compare_align?: components["schemas"]["CompareAlign"];
@@ -450,7 +450,7 @@ export interface components {
          *       "totals": true
          *     }
          */
-        readonly Include: {
+        readonly QueryInclude: {
             /**
              * @description `true`: the response has `totals`, the metrics of the same query without its grouping. Otherwise it has none.
              * @example true
@@ -1269,7 +1269,8 @@ export interface components {
         /**
          * Field filter
          * @description Compares a field with values. Every operator applies to every field. The filter holds if the field matches at least one of the
-         *     values, and with `is_not`, `contains_not` and `matches_not` if it matches none.
+         *     values, and with `is_not`, `contains_not` and `matches_not` if it matches none: of an empty list, none matches. The operator `is_set`
+         *     takes no `value`, every other needs it.
          * @example {
          *       "field": "country",
          *       "operator": "is",
@@ -1331,16 +1332,6 @@ export interface components {
          * @enum {string}
          */
         readonly FilterOperator: "is" | "is_not" | "contains" | "contains_not" | "starts_with" | "ends_with" | "matches" | "matches_not" | "is_set";
-        /**
-         * Filter values
-         * @description The values to compare with, at most 500, of at most 1,024 characters each. Required for every operator but `is_set`. The empty
-         *     string stands for a missing value. An empty list matches nothing: no event satisfies `is`, and every event `is_not`.
-         * @example [
-         *       "DE",
-         *       "FR"
-         *     ]
-         */
-        readonly FilterValues: readonly components["schemas"]["Value"][];
         /**
          * Filter case sensitivity
          * @description `false`: upper and lower case are the same, as described at the member `caseSensitive` of string clauses.
@@ -1429,7 +1420,7 @@ export interface components {
              * @description The value to compare the path with.
              * @example /blog/
              */
-            readonly value: components["schemas"]["Value"];
+            readonly value: components["schemas"]["FilterValue"];
             readonly operator: components["schemas"]["StringOperator"];
             readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
@@ -1452,7 +1443,7 @@ export interface components {
              * @description The value to compare the path with.
              * @example /checkout
              */
-            readonly value: components["schemas"]["Value"];
+            readonly value: components["schemas"]["FilterValue"];
             readonly operator: components["schemas"]["StringOperator"];
             readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
@@ -1583,7 +1574,7 @@ export interface components {
              *       "DE-BB"
              *     ]
              */
-            readonly value: components["schemas"]["Values"];
+            readonly value: components["schemas"]["FilterValues"];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1613,7 +1604,7 @@ export interface components {
              *       "de-CH"
              *     ]
              */
-            readonly value: components["schemas"]["Values"];
+            readonly value: components["schemas"]["FilterValues"];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1632,7 +1623,7 @@ export interface components {
              */
             readonly type: "referrer";
             /** @example Google */
-            readonly value: components["schemas"]["Value"];
+            readonly value: components["schemas"]["FilterValue"];
             readonly operator: components["schemas"]["StringOperator"];
             readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
@@ -1652,7 +1643,7 @@ export interface components {
              */
             readonly type: "referrer_url";
             /** @example https://news.ycombinator.com/ */
-            readonly value: components["schemas"]["Value"];
+            readonly value: components["schemas"]["FilterValue"];
             readonly operator: components["schemas"]["StringOperator"];
             readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
@@ -1681,7 +1672,7 @@ export interface components {
              *       "social"
              *     ]
              */
-            readonly value: readonly (components["schemas"]["ReferrerType"] | components["schemas"]["Value"])[];
+            readonly value: readonly (components["schemas"]["ReferrerType"] | components["schemas"]["FilterValue"])[];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1709,7 +1700,7 @@ export interface components {
              *       "Paid Social"
              *     ]
              */
-            readonly value: readonly (components["schemas"]["Channel"] | components["schemas"]["Value"])[];
+            readonly value: readonly (components["schemas"]["Channel"] | components["schemas"]["FilterValue"])[];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1795,7 +1786,7 @@ export interface components {
              *       "Safari"
              *     ]
              */
-            readonly value: components["schemas"]["Values"];
+            readonly value: components["schemas"]["FilterValues"];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1823,7 +1814,7 @@ export interface components {
              *       "tablet"
              *     ]
              */
-            readonly value: readonly (components["schemas"]["DeviceType"] | components["schemas"]["Value"])[];
+            readonly value: readonly (components["schemas"]["DeviceType"] | components["schemas"]["FilterValue"])[];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1851,7 +1842,7 @@ export interface components {
              *       "Android"
              *     ]
              */
-            readonly value: components["schemas"]["Values"];
+            readonly value: components["schemas"]["FilterValues"];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1951,7 +1942,7 @@ export interface components {
          *     }
          */
         readonly StringClause: {
-            readonly value: components["schemas"]["Value"];
+            readonly value: components["schemas"]["FilterValue"];
             readonly operator: components["schemas"]["StringOperator"];
             readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
@@ -1968,7 +1959,7 @@ export interface components {
          *     }
          */
         readonly ListClause: {
-            readonly value: components["schemas"]["Values"];
+            readonly value: components["schemas"]["FilterValues"];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1988,7 +1979,7 @@ export interface components {
              */
             readonly property: string;
             /** @example pro */
-            readonly value: components["schemas"]["Value"];
+            readonly value: components["schemas"]["FilterValue"];
             readonly operator: components["schemas"]["StringOperator"];
             readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
@@ -2051,9 +2042,9 @@ export interface components {
          *     Unicode text is allowed, except NUL characters and lone surrogates.
          * @example /blog/
          */
-        readonly Value: string;
+        readonly FilterValue: string;
         /**
-         * Values
+         * Filter values
          * @description The values to compare with, at most 500. The empty string stands for a missing value.
          * @example [
          *       "DE",
@@ -2061,7 +2052,7 @@ export interface components {
          *       "CH"
          *     ]
          */
-        readonly Values: readonly components["schemas"]["Value"][];
+        readonly FilterValues: readonly components["schemas"]["FilterValue"][];
         /**
          * Referrer type
          * @description The kind of source that a session came from.
@@ -2215,7 +2206,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly data: readonly components["schemas"]["Row"][];
+            readonly data: readonly components["schemas"]["QueryRow"][];
             readonly totals?: components["schemas"]["Totals"];
         };
         /**
@@ -2626,7 +2617,7 @@ export interface components {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedQuery"];
             readonly comparison?: components["schemas"]["Comparison"];
-            readonly plan: components["schemas"]["Plan"];
+            readonly plan: components["schemas"]["QueryPlan"];
             /**
              * Format: int32
              * @description The number of database servers that store the project.
@@ -2695,9 +2686,9 @@ export interface components {
              * @description The plan of a query for the metric `new_users` by interval: its `newUsers` are the plans that find the users of each cohort, and
              *     those who were there in the intervals of the period.
              */
-            readonly cohorts?: components["schemas"]["Plan"];
+            readonly cohorts?: components["schemas"]["QueryPlan"];
             /** @description The plan that finds the users of the intervals after the period, if any of them has begun. */
-            readonly later?: components["schemas"]["Plan"];
+            readonly later?: components["schemas"]["QueryPlan"];
         };
         /**
          * Funnel explain response
@@ -2751,7 +2742,7 @@ export interface components {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedFunnelQuery"];
             /** @description The plan of the events that all steps look at. */
-            readonly plan: components["schemas"]["Plan"];
+            readonly plan: components["schemas"]["QueryPlan"];
             /**
              * Format: int32
              * @description The number of database servers that store the project.
@@ -2781,7 +2772,7 @@ export interface components {
          *       "considered": []
          *     }
          */
-        readonly Plan: {
+        readonly QueryPlan: {
             readonly period: components["schemas"]["Period"];
             /**
              * @description The tables that are read.
@@ -2836,11 +2827,11 @@ export interface components {
             readonly considered: readonly components["schemas"]["ConsideredWay"][];
             readonly newUsers?: components["schemas"]["NewUsersPlan"];
             /** @description The plan of the totals, if the query asks for them. */
-            readonly totals?: components["schemas"]["Plan"];
+            readonly totals?: components["schemas"]["QueryPlan"];
             /** @description The plan of the period that the query is compared with, if there is one. */
-            readonly comparison?: components["schemas"]["Plan"];
+            readonly comparison?: components["schemas"]["QueryPlan"];
             /** @description The plan that finds the largest groups of `then_by`, if the query asks for their series. */
-            readonly ranking?: components["schemas"]["Plan"];
+            readonly ranking?: components["schemas"]["QueryPlan"];
         } & {
             readonly [key: string]: unknown;
         };
@@ -2862,9 +2853,9 @@ export interface components {
          *     }
          */
         readonly NewUsersPlan: {
-            readonly users: components["schemas"]["Plan"];
-            readonly everyone?: components["schemas"]["Plan"];
-            readonly earlier?: components["schemas"]["Plan"];
+            readonly users: components["schemas"]["QueryPlan"];
+            readonly everyone?: components["schemas"]["QueryPlan"];
+            readonly earlier?: components["schemas"]["QueryPlan"];
         };
         /**
          * Planned read
@@ -3552,7 +3543,7 @@ export interface components {
             readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
             /** @description What was asked for beside the rows. Absent if the request does not have it. */
-            readonly include?: components["schemas"]["Include"];
+            readonly include?: components["schemas"]["QueryInclude"];
             /** @description The time zone, as it was sent; absent if none was. */
             readonly time_zone?: components["schemas"]["TimeZone"];
             /** @description The comparison, as it was sent; absent if none was. */
@@ -3618,8 +3609,8 @@ export interface components {
          *       }
          *     }
          */
-        readonly Row: {
-            readonly group: components["schemas"]["Group"];
+        readonly QueryRow: {
+            readonly group: components["schemas"]["RowGroup"];
             readonly metrics: components["schemas"]["MetricValues"];
             readonly comparison?: components["schemas"]["RowComparison"];
         };
@@ -3697,7 +3688,7 @@ export interface components {
          *       "country": "DE"
          *     }
          */
-        readonly Group: {
+        readonly RowGroup: {
             readonly [key: string]: string;
         };
         /**
@@ -3955,7 +3946,7 @@ export interface components {
          *     }
          */
         readonly ErrorResponse: {
-            readonly error: components["schemas"]["Error"];
+            readonly error: components["schemas"]["ApiError"];
         };
         /**
          * Error
@@ -3965,7 +3956,7 @@ export interface components {
          *       "message": "The API key is missing or not valid."
          *     }
          */
-        readonly Error: {
+        readonly ApiError: {
             /**
              * @description The code of the error. A later version may add codes.
              * @example VALIDATION_ERROR

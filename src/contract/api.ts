@@ -80,7 +80,7 @@ export type RetentionExplainResponse = Schemas['RetentionExplainResponse']
 export type FunnelExplainResponse = Schemas['FunnelExplainResponse']
 export type BatchResult = Schemas['BatchResult']
 export type Period = Schemas['Period']
-export type Row = Schemas['Row']
+export type Row = Schemas['QueryRow']
 
 /** The metrics of a group in the period that a query is compared with, and their change. */
 export type RowComparison = Schemas['RowComparison']

@@ -96,7 +96,7 @@ const COVERED_BY_EXAMPLES = new Set([
   'EventFields',
   'ErrorResponse',
   'ErrorResponse.error',
-  'Error',
+  'ApiError',
 ])
 
 test('every schema has an example', () => {
@@ -107,7 +107,13 @@ test('every schema has an example', () => {
   expect(without.map(([place]) => place)).toEqual([])
 })
 
-const RESPONSES = new Set(['Accepted', 'Accepted.excluded', 'ErrorResponse', 'Error', 'FieldError'])
+const RESPONSES = new Set([
+  'Accepted',
+  'Accepted.excluded',
+  'ErrorResponse',
+  'ApiError',
+  'FieldError',
+])
 
 test.each(
   places.filter(

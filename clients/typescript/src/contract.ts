@@ -5,7 +5,7 @@ type Schemas = components['schemas']
 
 export type QueryRequest = Schemas['AnalyticsQueryRequest']
 export type QueryResponse = Schemas['AnalyticsQueryResponse']
-export type Row = Schemas['Row']
+export type Row = Schemas['QueryRow']
 export type Filter = Schemas['QueryFilter']
 export type Metric = Schemas['Metric']
 export type ValuesRequest = Schemas['ValuesRequest']

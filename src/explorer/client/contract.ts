@@ -12,12 +12,12 @@ type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']
-export type Plan = Schemas['Plan']
+export type Plan = Schemas['QueryPlan']
 export type RetentionPlan = Schemas['RetentionPlan']
 export type Explanation = Schemas['ExplainResponse'] | Schemas['RetentionExplainResponse']
 export type ErrorResponse = Schemas['ErrorResponse']
 export type Project = Schemas['Project']
-export type Row = Schemas['Row']
+export type Row = Schemas['QueryRow']
 export type MetricName = Schemas['Metric']
 
 /** A query of the page, and the part of the page that its response is for. */

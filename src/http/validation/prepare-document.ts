@@ -39,11 +39,11 @@ const INTEGER_SIZES: ReadonlySet<unknown> = new Set(['int32', 'int64'])
 const UNIONS: ReadonlyMap<string, Json> = new Map([
   // The collector converts every form of a body to this one.
   ['Events', { $ref: '#/components/schemas/EventList' }],
-  ['ReferrerTypeFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
-  ['ChannelFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
-  ['DeviceFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
+  ['ReferrerTypeFilter.properties.value.items', { $ref: '#/components/schemas/FilterValue' }],
+  ['ChannelFilter.properties.value.items', { $ref: '#/components/schemas/FilterValue' }],
+  ['DeviceFilter.properties.value.items', { $ref: '#/components/schemas/FilterValue' }],
   // Later versions may add codes, this one must not.
-  ['Error.properties.code', { $ref: '#/components/schemas/ErrorCode' }],
+  ['ApiError.properties.code', { $ref: '#/components/schemas/ErrorCode' }],
   [
     'OrderBy',
     {

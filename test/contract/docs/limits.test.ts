@@ -50,8 +50,8 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'Filters, with those inside of groups and visits': queries['Filters']!.maxItems,
     'Depth of groups and visits': readText(queries['GroupFilter'], /at most (\d+) deep/),
     'String clauses of all filters': readText(queries['Filters'], /at most (\d+) string clauses/),
-    'Values of a list (`oneOf`, `noneOf`)': queries['Values']!.maxItems,
-    'Characters of a value': queries['Value']!.maxLength,
+    'Values of a list (`oneOf`, `noneOf`)': queries['FilterValues']!.maxItems,
+    'Characters of a value': queries['FilterValue']!.maxLength,
     'Characters of a pattern (`matches`, `notMatches`)': readText(
       queries['StringOperator'],
       /at most (\d+)\s+characters/,

@@ -23,7 +23,7 @@ from .models import (
     RetentionExplainResponse,
     RetentionRequest,
     RetentionResponse,
-    Row,
+    QueryRow,
     ValuesRequest,
     ValuesResponse,
 )
@@ -53,7 +53,7 @@ __all__ = [
     "RetentionExplainResponse",
     "RetentionRequest",
     "RetentionResponse",
-    "Row",
+    "QueryRow",
     "TableInfo",
     "TableOperation",
     "TableRequest",

@@ -23,7 +23,7 @@ from .models import (
     RetentionExplainResponse,
     RetentionRequest,
     RetentionResponse,
-    Row,
+    QueryRow,
     ValuesRequest,
     ValuesResponse,
 )
@@ -58,7 +58,7 @@ class AsyncClient(AsyncSender):
             yield page
             asked = paging.next_page(asked, page)
 
-    async def rows(self, body: AnalyticsQueryRequest) -> AsyncIterator[Row]:
+    async def rows(self, body: AnalyticsQueryRequest) -> AsyncIterator[QueryRow]:
         """The rows of all pages of a query. `limit` is the size of a page."""
         async for page in self.pages(body):
             for row in page["data"]:

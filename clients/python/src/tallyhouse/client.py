@@ -23,7 +23,7 @@ from .models import (
     RetentionExplainResponse,
     RetentionRequest,
     RetentionResponse,
-    Row,
+    QueryRow,
     ValuesRequest,
     ValuesResponse,
 )
@@ -58,7 +58,7 @@ class Client(Sender):
             yield page
             asked = paging.next_page(asked, page)
 
-    def rows(self, body: AnalyticsQueryRequest) -> Iterator[Row]:
+    def rows(self, body: AnalyticsQueryRequest) -> Iterator[QueryRow]:
         """The rows of all pages of a query. `limit` is the size of a page."""
         for page in self.pages(body):
             yield from page["data"]

@@ -23,7 +23,7 @@ class AnalyticsQueryRequest(TypedDict):
     offset: NotRequired["Offset"]
     filters: NotRequired["Filters"]
     filtersOperator: NotRequired["FiltersOperator"]
-    include: NotRequired["Include"]
+    include: NotRequired["QueryInclude"]
     time_zone: NotRequired["TimeZone"]
     compare: NotRequired["Compare"]
     compare_align: NotRequired["CompareAlign"]
@@ -31,7 +31,7 @@ class AnalyticsQueryRequest(TypedDict):
     group_limit: NotRequired["GroupLimit"]
 
 
-class Include(TypedDict):
+class QueryInclude(TypedDict):
     """What the response has beside its rows."""
 
     totals: NotRequired[bool]
@@ -326,7 +326,8 @@ Offset: TypeAlias = int
 
 class FieldFilter(TypedDict):
     """Compares a field with values. Every operator applies to every field. The filter holds if the field matches at least one of the
-    values, and with `is_not`, `contains_not` and `matches_not` if it matches none.
+    values, and with `is_not`, `contains_not` and `matches_not` if it matches none: of an empty list, none matches. The operator `is_set`
+    takes no `value`, every other needs it.
     """
 
     field: "FilterField"
@@ -368,7 +369,7 @@ class EntryPageFilter(TypedDict):
     type: Literal["entry_page"]
     """Always `entry_page`."""
 
-    value: "Value"
+    value: "FilterValue"
     """The value to compare the path with."""
 
     operator: "StringOperator"
@@ -381,7 +382,7 @@ class ExitPageFilter(TypedDict):
     type: Literal["exit_page"]
     """Always `exit_page`."""
 
-    value: "Value"
+    value: "FilterValue"
     """The value to compare the path with."""
 
     operator: "StringOperator"
@@ -432,7 +433,7 @@ class RegionFilter(TypedDict):
     type: Literal["region"]
     """Always `region`."""
 
-    value: "Values"
+    value: "FilterValues"
     """Regions. `""` is an unknown region."""
 
     operator: "ListOperator"
@@ -444,7 +445,7 @@ class LanguageFilter(TypedDict):
     type: Literal["language"]
     """Always `language`."""
 
-    value: "Values"
+    value: "FilterValues"
     """Languages. `""` is an unknown language."""
 
     operator: "ListOperator"
@@ -456,7 +457,7 @@ class ReferrerFilter(TypedDict):
     type: Literal["referrer"]
     """Always `referrer`."""
 
-    value: "Value"
+    value: "FilterValue"
     operator: "StringOperator"
     caseSensitive: NotRequired["CaseSensitive"]
 
@@ -467,7 +468,7 @@ class ReferrerUrlFilter(TypedDict):
     type: Literal["referrer_url"]
     """Always `referrer_url`."""
 
-    value: "Value"
+    value: "FilterValue"
     operator: "StringOperator"
     caseSensitive: NotRequired["CaseSensitive"]
 
@@ -478,7 +479,7 @@ class ReferrerTypeFilter(TypedDict):
     type: Literal["referrer_type"]
     """Always `referrer_type`."""
 
-    value: "list[ReferrerType | Value]"
+    value: "list[ReferrerType | FilterValue]"
     """Referrer types, at most 500. Any value of a returned row can be given."""
 
     operator: "ListOperator"
@@ -490,7 +491,7 @@ class ChannelFilter(TypedDict):
     type: Literal["channel"]
     """Always `channel`."""
 
-    value: "list[Channel | Value]"
+    value: "list[Channel | FilterValue]"
     """Channels, at most 500. A text that is no channel selects nothing."""
 
     operator: "ListOperator"
@@ -524,7 +525,7 @@ class BrowserFilter(TypedDict):
     type: Literal["browser"]
     """Always `browser`."""
 
-    value: "Values"
+    value: "FilterValues"
     """Names of browsers. `""` is an unknown browser."""
 
     operator: "ListOperator"
@@ -536,7 +537,7 @@ class DeviceFilter(TypedDict):
     type: Literal["device"]
     """Always `device`."""
 
-    value: "list[DeviceType | Value]"
+    value: "list[DeviceType | FilterValue]"
     """Device types, at most 500. Any value of a returned row can be given, including `""` (unknown)."""
 
     operator: "ListOperator"
@@ -548,7 +549,7 @@ class OsFilter(TypedDict):
     type: Literal["os"]
     """Always `os`."""
 
-    value: "Values"
+    value: "FilterValues"
     """Names of operating systems. `""` is an unknown operating system."""
 
     operator: "ListOperator"
@@ -912,18 +913,6 @@ FilterOperator: TypeAlias = Literal[
 """
 
 
-Value: TypeAlias = str
-"""The value to compare with, at most 1,024 characters. The empty string stands for a missing value. Any
-Unicode text is allowed, except NUL characters and lone surrogates.
-"""
-
-
-FilterValues: TypeAlias = list[Value]
-"""The values to compare with, at most 500, of at most 1,024 characters each. Required for every operator but `is_set`. The empty
-string stands for a missing value. An empty list matches nothing: no event satisfies `is`, and every event `is_not`.
-"""
-
-
 FilterCaseSensitive: TypeAlias = bool
 """`false`: upper and lower case are the same, as described at the member `caseSensitive` of string clauses."""
 
@@ -942,7 +931,7 @@ GroupOperator: TypeAlias = Literal["and", "or", "not"]
 class StringClause(TypedDict):
     """A condition on one string."""
 
-    value: "Value"
+    value: "FilterValue"
     operator: "StringOperator"
     caseSensitive: NotRequired["CaseSensitive"]
 
@@ -950,7 +939,7 @@ class StringClause(TypedDict):
 class ListClause(TypedDict):
     """A condition that compares one string with a list of values."""
 
-    value: "Values"
+    value: "FilterValues"
     operator: "ListOperator"
 
 
@@ -960,7 +949,7 @@ class PropertyClause(TypedDict):
     property: str
     """The name of the property."""
 
-    value: "Value"
+    value: "FilterValue"
     operator: "StringOperator"
     caseSensitive: NotRequired["CaseSensitive"]
 
@@ -1022,7 +1011,13 @@ ListOperator: TypeAlias = Literal["oneOf", "noneOf"]
 """
 
 
-Values: TypeAlias = list[Value]
+FilterValue: TypeAlias = str
+"""The value to compare with, at most 1,024 characters. The empty string stands for a missing value. Any
+Unicode text is allowed, except NUL characters and lone surrogates.
+"""
+
+
+FilterValues: TypeAlias = list[FilterValue]
 """The values to compare with, at most 500. The empty string stands for a missing value."""
 
 
@@ -1106,7 +1101,7 @@ class AnalyticsQueryResponse(TypedDict):
     query: "ResolvedQuery"
     comparison: NotRequired["Comparison"]
     pagination: "Pagination"
-    data: "list[Row]"
+    data: "list[QueryRow]"
     """The rows, after grouping, ordering and pagination."""
 
     totals: NotRequired["Totals"]
@@ -1240,7 +1235,7 @@ class ExplainResponse(TypedDict):
     period: "Period"
     query: "ResolvedQuery"
     comparison: NotRequired["Comparison"]
-    plan: "Plan"
+    plan: "QueryPlan"
     shards: int
     """The number of database servers that store the project."""
 
@@ -1273,12 +1268,12 @@ class RetentionExplainResponse(TypedDict):
 class RetentionPlan(TypedDict):
     """What a request for retention reads, and why; empty if no interval of the table has begun."""
 
-    cohorts: NotRequired["Plan"]
+    cohorts: NotRequired["QueryPlan"]
     """The plan of a query for the metric `new_users` by interval: its `newUsers` are the plans that find the users of each cohort, and
     those who were there in the intervals of the period.
     """
 
-    later: NotRequired["Plan"]
+    later: NotRequired["QueryPlan"]
     """The plan that finds the users of the intervals after the period, if any of them has begun."""
 
 
@@ -1287,7 +1282,7 @@ class FunnelExplainResponse(TypedDict):
 
     period: "Period"
     query: "ResolvedFunnelQuery"
-    plan: "Plan"
+    plan: "QueryPlan"
     """The plan of the events that all steps look at."""
 
     shards: int
@@ -1301,7 +1296,7 @@ class FunnelExplainResponse(TypedDict):
     statement: "PlannedStatement"
 
 
-class Plan(TypedDict):
+class QueryPlan(TypedDict):
     """What a query reads, and why. It contains none of the values that the query filters by."""
 
     period: "Period"
@@ -1322,13 +1317,13 @@ class Plan(TypedDict):
     """
 
     newUsers: NotRequired["NewUsersPlan"]
-    totals: NotRequired["Plan"]
+    totals: NotRequired["QueryPlan"]
     """The plan of the totals, if the query asks for them."""
 
-    comparison: NotRequired["Plan"]
+    comparison: NotRequired["QueryPlan"]
     """The plan of the period that the query is compared with, if there is one."""
 
-    ranking: NotRequired["Plan"]
+    ranking: NotRequired["QueryPlan"]
     """The plan that finds the largest groups of `then_by`, if the query asks for their series."""
 
 
@@ -1337,9 +1332,9 @@ class NewUsersPlan(TypedDict):
     before the period.
     """
 
-    users: "Plan"
-    everyone: NotRequired["Plan"]
-    earlier: NotRequired["Plan"]
+    users: "QueryPlan"
+    everyone: NotRequired["QueryPlan"]
+    earlier: NotRequired["QueryPlan"]
 
 
 class PlannedRead(TypedDict):
@@ -1597,7 +1592,7 @@ class ResolvedQuery(TypedDict):
     """The filters; empty if there are none."""
 
     filtersOperator: "FiltersOperator"
-    include: NotRequired["Include"]
+    include: NotRequired["QueryInclude"]
     """What was asked for beside the rows. Absent if the request does not have it."""
 
     time_zone: NotRequired["TimeZone"]
@@ -1637,10 +1632,10 @@ class Pagination(TypedDict):
     """The number of rows before `limit` and `offset` are applied."""
 
 
-class Row(TypedDict):
+class QueryRow(TypedDict):
     """One group and its metrics."""
 
-    group: "Group"
+    group: "RowGroup"
     metrics: "MetricValues"
     comparison: NotRequired["RowComparison"]
 
@@ -1674,7 +1669,7 @@ class RowComparison(TypedDict):
     """
 
 
-Group: TypeAlias = dict[str, str]
+RowGroup: TypeAlias = dict[str, str]
 """The group that the row describes: `{}` without a grouping; the start of the bucket in a time series, such as
 `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
 `{"event:prop:plan": "pro"}`. With `then_by`, the second grouping and its value follow. The value `""` stands for a
@@ -1759,10 +1754,10 @@ class Project(TypedDict):
 class ErrorResponse(TypedDict):
     """The body of every error response."""
 
-    error: "Error"
+    error: "ApiError"
 
 
-class Error(TypedDict):
+class ApiError(TypedDict):
     """An error, as a code and a message."""
 
     code: "ErrorCode | str"
