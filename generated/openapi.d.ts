@@ -347,6 +347,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/openapi-client.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get the document for generated clients
+         * @description Both contracts as one, reduced to what generated clients can type well: bodies in JSON alone, errors by their status, and of
+         *     several forms of a member those with objects. It allows less than the contracts, and nothing else.
+         */
+        readonly get: operations["getClientContract"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/openapi-all.json": {
         readonly parameters: {
             readonly query?: never;
@@ -622,10 +643,10 @@ export interface components {
          *     default order are those of the first bucket, the largest group first, then those of the second bucket, and so on.
          * @default []
          * @example [
-         *       [
-         *         "pageviews",
-         *         "desc"
-         *       ]
+         *       {
+         *         "field": "pageviews",
+         *         "direction": "desc"
+         *       }
          *     ]
          */
         readonly Orders: readonly components["schemas"]["OrderBy"][];
@@ -677,10 +698,10 @@ export interface components {
          * Export request
          * @description A request for events. Only `date_range` is required.
          * @example {
-         *       "date_range": [
-         *         "2026-01-31",
-         *         "2026-01-31"
-         *       ],
+         *       "date_range": {
+         *         "from": "2026-01-31",
+         *         "to": "2026-01-31"
+         *       },
          *       "fields": [
          *         "timestamp",
          *         "name",
@@ -4828,6 +4849,29 @@ export interface operations {
         };
     };
     readonly getContract: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getClientContract: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;

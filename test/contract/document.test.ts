@@ -40,6 +40,7 @@ test('the operations are those of the service', () => {
     ['getLiveness', 'get', '/livez'],
     ['getReadiness', 'get', '/readyz'],
     ['getContract', 'get', '/openapi.json'],
+    ['getClientContract', 'get', '/openapi-client.json'],
     ['getWholeContract', 'get', '/openapi-all.json'],
     ['getContract30', 'get', '/openapi-3.0.json'],
     ['getWholeContract30', 'get', '/openapi-all-3.0.json'],

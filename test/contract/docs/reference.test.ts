@@ -4,6 +4,7 @@ import express from 'express'
 import request from 'supertest'
 import { parse } from 'yaml'
 import { createDocsRouter } from '../../../src/http/site/docs/docs-router.js'
+import { reduceForClients } from '../../../src/contract/client-document.js'
 import { convertToOpenApi30 } from '../../../src/contract/convert-document.js'
 import { mergeDocuments } from '../../../src/contract/merge-documents.js'
 import { readSpec } from '../../../src/contract/spec.js'
@@ -31,6 +32,10 @@ test.each(NAMES)('/%s.json is the same document', async (name) => {
 })
 
 test.each([
+  [
+    '/openapi-client.json',
+    () => reduceForClients(mergeDocuments(specs.openapi.document, specs.collector.document)),
+  ],
   ['/openapi-3.0.json', () => convertToOpenApi30(specs.openapi.document)],
   ['/openapi-all.json', () => mergeDocuments(specs.openapi.document, specs.collector.document)],
   [
@@ -43,6 +48,14 @@ test.each([
     status: 200,
     document: copy(),
   })
+})
+
+test('/openapi-client.yaml is the same document as .json', async () => {
+  const [yaml, json] = await Promise.all([
+    request(app).get('/openapi-client.yaml').buffer(),
+    request(app).get('/openapi-client.json'),
+  ])
+  expect(parse(yaml.text)).toEqual(JSON.parse(json.text))
 })
 
 test.each(['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'])(

@@ -5,6 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { RequestHandler } from 'express'
+import { dump } from 'js-yaml'
+import { reduceForClients } from '../../../contract/client-document.js'
 import { convertToOpenApi30 } from '../../../contract/convert-document.js'
 import { mergeDocuments } from '../../../contract/merge-documents.js'
 import type { Spec, SpecName, Specs } from '../../../contract/spec.js'
@@ -21,6 +23,8 @@ const { version: SWAGGER_UI_VERSION } = require('swagger-ui-dist/package.json') 
 
 /** The files of Swagger UI that the pages load. */
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
+
+const YAML = 'application/yaml; charset=utf-8'
 
 /** The path of each contract's page, and of its documents without their extension, `.json` or `.yaml`. */
 const PATHS = {
@@ -50,21 +54,26 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
   return {
     [page]: { get: [pageHeaders, sendText('html', html)] },
     [`${contract}.json`]: { get: [pageHeaders, sendText('json', JSON.stringify(document))] },
-    [`${contract}.yaml`]: { get: [pageHeaders, sendText('application/yaml; charset=utf-8', yaml)] },
+    [`${contract}.yaml`]: { get: [pageHeaders, sendText(YAML, yaml)] },
   }
 }
 
-/** Builds the routes of the copies for importers: both contracts as one, and OpenAPI 3.0. */
+/** Builds the routes of the copies: both contracts as one, OpenAPI 3.0, and the document for generated clients. */
 function buildCopies({ openapi, collector }: Specs): RouteTable {
   const whole = mergeDocuments(openapi.document, collector.document)
+  const forClients = reduceForClients(whole)
   const copies = {
+    '/openapi-client.json': forClients,
     '/openapi-3.0.json': convertToOpenApi30(openapi.document),
     '/openapi-all.json': whole,
     '/openapi-all-3.0.json': convertToOpenApi30(whole),
   }
-  return mapRecord(copies, (_, copy) => ({
-    get: [pageHeaders, sendText('json', JSON.stringify(copy))],
-  }))
+  return {
+    ...mapRecord(copies, (_, copy) => ({
+      get: [pageHeaders, sendText('json', JSON.stringify(copy))],
+    })),
+    '/openapi-client.yaml': { get: [pageHeaders, sendText(YAML, dump(forClients))] },
+  }
 }
 
 /** Creates a handler that sends a file of Swagger UI, compressed for clients that take gzip. */

@@ -1,0 +1,114 @@
+/**
+ * Reduces a contract to what generated clients can type well. A client that is generated from the copy sends and reads a part of what
+ * the original allows:
+ *
+ * | original | copy |
+ * |---|---|
+ * | a body in several media types | `application/json` alone |
+ * | the response `default` | nothing: the errors that have a name are listed by their status |
+ * | a union with an object, arrays and free texts | without the arrays and texts, which mean the same |
+ * | a union with a member that only streams have (`x-streamed`) | without it |
+ * | a union of one member | the member |
+ * | headers and examples of responses | nothing |
+ * | `x-…` | nothing |
+ *
+ * Components that nothing refers to any more are left out.
+ */
+import { isRecord, mapRecord } from '../lib/records.js'
+import type { SpecDocument } from './spec.js'
+
+type Json = Readonly<Record<string, unknown>>
+type Schemas = Readonly<Record<string, Json>>
+
+const JSON_TYPE = 'application/json'
+
+/** Returns the copy. */
+export function reduceForClients(document: SpecDocument): SpecDocument {
+  const schemas = document.components.schemas as Schemas
+  return dropUnused(reduceNode(document, schemas) as Json) as unknown as SpecDocument
+}
+
+function reduceNode(node: unknown, schemas: Schemas): unknown {
+  if (Array.isArray(node)) return node.map((item) => reduceNode(item, schemas))
+  if (!isRecord(node)) return node
+  const reduced = Object.entries(reduceUnion(node, schemas)).flatMap(([key, value]) =>
+    key.startsWith('x-') ? [] : [[key, reduceMember(key, value, schemas)] as const],
+  )
+  return Object.fromEntries(reduced)
+}
+
+function reduceMember(key: string, value: unknown, schemas: Schemas): unknown {
+  // Examples are values, not parts of the document.
+  if (key === 'examples' || key === 'example' || !isRecord(value)) {
+    return Array.isArray(value) && key === 'examples' ? value : reduceNode(value, schemas)
+  }
+  if (key === 'content') {
+    const { [JSON_TYPE]: json } = value
+    return json === undefined
+      ? value
+      : { [JSON_TYPE]: reduceNode(omit(json, ['examples']), schemas) }
+  }
+  if (key === 'responses') {
+    return mapRecord(omit(value, ['default']), (_, response) =>
+      reduceNode(omit(response, ['headers']), schemas),
+    )
+  }
+  return reduceNode(value, schemas)
+}
+
+/** Leaves out the members of a union that another member stands for. */
+function reduceUnion(schema: Json, schemas: Schemas): Json {
+  const { oneOf, ...rest } = schema
+  if (!Array.isArray(oneOf)) return schema
+  const members = oneOf as readonly Json[]
+  const hasObject = members.some((member) => follow(member, schemas)['type'] === 'object')
+  const kept = members.filter((member) => {
+    const { type, enum: values, 'x-streamed': isStreamed } = follow(member, schemas)
+    const isShort = type === 'array' || (type === 'string' && values === undefined)
+    return isStreamed !== true && !(hasObject && isShort)
+  })
+  const [only = {}] = kept
+  if (kept.length === members.length) return schema
+  // The examples of an array are of the members that are left out.
+  const examples = (rest['examples'] as readonly unknown[]).filter((one) => !Array.isArray(one))
+  if (kept.length > 1) return { ...rest, examples, oneOf: kept }
+  return '$ref' in only ? { description: rest['description'], ...only } : { ...only, ...rest }
+}
+
+const follow = (schema: Json, schemas: Schemas): Json => schemas[nameOf(schema['$ref'])] ?? schema
+
+const nameOf = (reference: unknown): string => String(reference).split('/').at(-1) ?? ''
+
+function omit(node: unknown, keys: readonly string[]): Json {
+  const entries = Object.entries(node as Json).filter(([key]) => !keys.includes(key))
+  return Object.fromEntries(entries)
+}
+
+/** Leaves out the components that nothing refers to, and examples of whole bodies. */
+function dropUnused({ components, ...document }: Json): Json {
+  const kinds = omit(components, ['examples']) as Readonly<Record<string, Schemas>>
+  const used = new Set<string>()
+  const pending = [...listReferences(document)]
+  for (let reference = pending.pop(); reference !== undefined; reference = pending.pop()) {
+    if (used.has(reference)) continue
+    used.add(reference)
+    const [, , kind = '', name = ''] = reference.split('/')
+    pending.push(...listReferences(kinds[kind]?.[name]))
+  }
+  const kept = mapRecord(kinds, (kind, named) =>
+    Object.fromEntries(
+      Object.entries(named).filter(
+        ([name]) => kind === 'securitySchemes' || used.has(`#/components/${kind}/${name}`),
+      ),
+    ),
+  )
+  const isFilled = ([, named]: readonly [string, object]) => Object.keys(named).length > 0
+  return { ...document, components: Object.fromEntries(Object.entries(kept).filter(isFilled)) }
+}
+
+function listReferences(node: unknown): readonly string[] {
+  if (typeof node === 'string') return node.startsWith('#/components/') ? [node] : []
+  return typeof node === 'object' && node !== null
+    ? Object.values(node).flatMap(listReferences)
+    : []
+}
