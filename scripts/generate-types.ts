@@ -1,8 +1,11 @@
-/** Run by `npm run generate`: writes the TypeScript types of the contracts to generated/. */
+/** Run by `npm run generate`: writes the TypeScript types of the contracts, and the document for generated clients, to generated/. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
+import { reduceForClients } from '../src/contract/client-document.js'
+import { mergeDocuments } from '../src/contract/merge-documents.js'
+import { readSpecs } from '../src/contract/spec.js'
 import { packagePath } from '../src/lib/package-path.js'
 
 /** The contracts: the types of openapi/NAME.yaml are in generated/NAME.d.ts. */
@@ -36,8 +39,18 @@ export async function generateTypes(name: ContractName): Promise<string> {
   return `${header}\n\n${astToString(nodes)}`
 }
 
+export const CLIENT_DOCUMENT = 'generated/openapi-client.json'
+
+/** Returns the text of the document for generated clients. */
+export function generateClientDocument(): string {
+  const { openapi, collector } = readSpecs()
+  const document = reduceForClients(mergeDocuments(openapi.document, collector.document))
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   for (const name of CONTRACTS) {
     await writeFile(packagePath(`generated/${name}.d.ts`), await generateTypes(name))
   }
+  await writeFile(packagePath(CLIENT_DOCUMENT), generateClientDocument())
 }

@@ -6,12 +6,22 @@ import {
   PYTHON_MODELS,
   readContract,
 } from '../../scripts/generate-python-models.js'
-import { CONTRACTS, generateTypes } from '../../scripts/generate-types.js'
+import {
+  CLIENT_DOCUMENT,
+  CONTRACTS,
+  generateClientDocument,
+  generateTypes,
+} from '../../scripts/generate-types.js'
 import { packagePath } from '../../src/lib/package-path.js'
 
 test.each(CONTRACTS)('generated/%s.d.ts is up to date with its contract', async (name) => {
   const committed = await readFile(packagePath(`generated/${name}.d.ts`), 'utf8')
   expect(committed).toBe(await generateTypes(name))
+})
+
+test('so is the document for generated clients', async () => {
+  const committed = await readFile(packagePath(CLIENT_DOCUMENT), 'utf8')
+  expect(committed).toBe(generateClientDocument())
 })
 
 test('so are the models of the Python client', async () => {
