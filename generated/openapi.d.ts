@@ -685,8 +685,8 @@ export interface components {
          * @default []
          * @example [
          *       {
-         *         "type": "browser",
-         *         "operator": "oneOf",
+         *         "field": "browser",
+         *         "operator": "is",
          *         "value": [
          *           "Firefox"
          *         ]
@@ -774,22 +774,22 @@ export interface components {
          *         {
          *           "filters": [
          *             {
-         *               "type": "page",
-         *               "path": {
-         *                 "operator": "eq",
-         *                 "value": "/pricing"
-         *               }
+         *               "field": "page:path",
+         *               "operator": "is",
+         *               "value": [
+         *                 "/pricing"
+         *               ]
          *             }
          *           ]
          *         },
          *         {
          *           "filters": [
          *             {
-         *               "type": "event",
-         *               "name": {
-         *                 "operator": "eq",
-         *                 "value": "signup"
-         *               }
+         *               "field": "event:name",
+         *               "operator": "is",
+         *               "value": [
+         *                 "signup"
+         *               ]
          *             }
          *           ]
          *         }
@@ -808,11 +808,11 @@ export interface components {
              *       {
              *         "filters": [
              *           {
-             *             "type": "event",
-             *             "name": {
-             *               "operator": "eq",
-             *               "value": "signup"
-             *             }
+             *             "field": "event:name",
+             *             "operator": "is",
+             *             "value": [
+             *               "signup"
+             *             ]
              *           }
              *         ]
              *       }
@@ -829,11 +829,11 @@ export interface components {
          * @example {
          *       "filters": [
          *         {
-         *           "type": "page",
-         *           "path": {
-         *             "operator": "eq",
-         *             "value": "/pricing"
-         *           }
+         *           "field": "page:path",
+         *           "operator": "is",
+         *           "value": [
+         *             "/pricing"
+         *           ]
          *         }
          *       ]
          *     }
@@ -843,11 +843,11 @@ export interface components {
              * @description The conditions on an event of this step.
              * @example [
              *       {
-             *         "type": "page",
-             *         "path": {
-             *           "operator": "eq",
-             *           "value": "/pricing"
-             *         }
+             *         "field": "page:path",
+             *         "operator": "is",
+             *         "value": [
+             *           "/pricing"
+             *         ]
              *       }
              *     ]
              */
@@ -1279,11 +1279,16 @@ export interface components {
          *       ]
          *     }
          * @example {
-         *       "type": "page",
-         *       "path": {
-         *         "operator": "startsWith",
-         *         "value": "/blog/"
-         *       }
+         *       "type": "visit",
+         *       "filters": [
+         *         {
+         *           "field": "page:path",
+         *           "operator": "is",
+         *           "value": [
+         *             "/pricing"
+         *           ]
+         *         }
+         *       ]
          *     }
          */
         readonly QueryFilter: components["schemas"]["FieldFilter"] | components["schemas"]["PropertyFilter"] | components["schemas"]["TypedFilter"];
@@ -1372,11 +1377,8 @@ export interface components {
          * @description A condition on one event, determined by its `type`. All members of a filter must hold. A filter with no
          *     member besides `type` selects everything.
          * @example {
-         *       "type": "page",
-         *       "path": {
-         *         "operator": "startsWith",
-         *         "value": "/blog/"
-         *       }
+         *       "type": "user",
+         *       "anonymous": false
          *     }
          */
         readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
@@ -1875,11 +1877,11 @@ export interface components {
          *       "operator": "not",
          *       "filters": [
          *         {
-         *           "type": "page",
-         *           "path": {
-         *             "operator": "startsWith",
-         *             "value": "/admin"
-         *           }
+         *           "field": "page:path",
+         *           "operator": "starts_with",
+         *           "value": [
+         *             "/admin"
+         *           ]
          *         }
          *       ]
          *     }
@@ -1895,8 +1897,8 @@ export interface components {
              * @description The filters that are joined, from 1 to 20.
              * @example [
              *       {
-             *         "type": "browser",
-             *         "operator": "oneOf",
+             *         "field": "browser",
+             *         "operator": "is",
              *         "value": [
              *           "Firefox"
              *         ]
@@ -1916,11 +1918,11 @@ export interface components {
          *       "type": "visit",
          *       "filters": [
          *         {
-         *           "type": "page",
-         *           "path": {
-         *             "operator": "eq",
-         *             "value": "/pricing"
-         *           }
+         *           "field": "page:path",
+         *           "operator": "is",
+         *           "value": [
+         *             "/pricing"
+         *           ]
          *         }
          *       ]
          *     }
@@ -1935,11 +1937,11 @@ export interface components {
              * @description The filters that one event has to satisfy, from 1 to 20.
              * @example [
              *       {
-             *         "type": "page",
-             *         "path": {
-             *           "operator": "eq",
-             *           "value": "/pricing"
-             *         }
+             *         "field": "page:path",
+             *         "operator": "is",
+             *         "value": [
+             *           "/pricing"
+             *         ]
              *       }
              *     ]
              */
@@ -3046,11 +3048,11 @@ export interface components {
          *           {
          *             "filters": [
          *               {
-         *                 "type": "event",
-         *                 "name": {
-         *                   "operator": "eq",
-         *                   "value": "signup"
-         *                 }
+         *                 "field": "event:name",
+         *                 "operator": "is",
+         *                 "value": [
+         *                   "signup"
+         *                 ]
          *               }
          *             ],
          *             "filtersOperator": "and"
@@ -3111,11 +3113,11 @@ export interface components {
          *         {
          *           "filters": [
          *             {
-         *               "type": "event",
-         *               "name": {
-         *                 "operator": "eq",
-         *                 "value": "signup"
-         *               }
+         *               "field": "event:name",
+         *               "operator": "is",
+         *               "value": [
+         *                 "signup"
+         *               ]
          *             }
          *           ],
          *           "filtersOperator": "and"
@@ -3143,8 +3145,8 @@ export interface components {
              * @description The filters; empty if there are none.
              * @example [
              *       {
-             *         "type": "browser",
-             *         "operator": "oneOf",
+             *         "field": "browser",
+             *         "operator": "is",
              *         "value": [
              *           "Firefox"
              *         ]

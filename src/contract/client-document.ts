@@ -7,7 +7,7 @@
  * | a body in several media types | `application/json` alone |
  * | the response `default` | nothing: the errors that have a name are listed by their status |
  * | a union with an object, arrays and free texts | without the arrays and texts, which mean the same |
- * | a union with a member that only streams have (`x-streamed`) | without it |
+ * | a union with a member that only streams have (`x-streamed`), or another says better (`x-superseded-by`) | without it |
  * | a union of one member | the member |
  * | headers and examples of responses | nothing |
  * | `x-…` | nothing |
@@ -56,6 +56,9 @@ function reduceMember(key: string, value: unknown, schemas: Schemas): unknown {
   return reduceNode(value, schemas)
 }
 
+/** The marks of members of unions that the copy does without. */
+const LEFT_OUT = ['x-streamed', 'x-superseded-by']
+
 /** Leaves out the members of a union that another member stands for. */
 function reduceUnion(schema: Json, schemas: Schemas): Json {
   const { oneOf, ...rest } = schema
@@ -63,16 +66,26 @@ function reduceUnion(schema: Json, schemas: Schemas): Json {
   const members = oneOf as readonly Json[]
   const hasObject = members.some((member) => follow(member, schemas)['type'] === 'object')
   const kept = members.filter((member) => {
-    const { type, enum: values, 'x-streamed': isStreamed } = follow(member, schemas)
+    const { type, enum: values, ...others } = follow(member, schemas)
     const isShort = type === 'array' || (type === 'string' && values === undefined)
-    return isStreamed !== true && !(hasObject && isShort)
+    return !LEFT_OUT.some((mark) => mark in others) && !(hasObject && isShort)
   })
   const [only = {}] = kept
   if (kept.length === members.length) return schema
   // The examples of an array are of the members that are left out.
   const examples = (rest['examples'] as readonly unknown[]).filter((one) => !Array.isArray(one))
-  if (kept.length > 1) return { ...rest, examples, oneOf: kept }
+  if (kept.length > 1) return { ...rest, ...keepMapping(rest, kept), examples, oneOf: kept }
   return '$ref' in only ? { description: rest['description'], ...only } : { ...only, ...rest }
+}
+
+/** Returns the discriminator of a union for the members that are kept. */
+function keepMapping({ discriminator }: Json, kept: readonly Json[]): Json {
+  if (!isRecord(discriminator)) return {}
+  const references = new Set(kept.map(({ $ref }) => $ref))
+  const mapping = Object.entries(discriminator['mapping'] as Json).filter(([, reference]) =>
+    references.has(reference),
+  )
+  return { discriminator: { ...discriminator, mapping: Object.fromEntries(mapping) } }
 }
 
 const follow = (schema: Json, schemas: Schemas): Json => schemas[nameOf(schema['$ref'])] ?? schema

@@ -1,5 +1,6 @@
 /** Answers one message of the protocol that came over HTTP (Streamable HTTP, without sessions and without streams). */
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { readsStructured } from './call-result.js'
 import { createServer, type ServerOptions } from './create-server.js'
 
 /** The response to a message. */
@@ -22,11 +23,13 @@ const HEADERS = {
  * @param version the header MCP-Protocol-Version; undefined if it was not sent
  */
 export async function answerMessage(
-  options: ServerOptions,
+  options: Omit<ServerOptions, 'isStructured'>,
   message: object,
   version: string | undefined,
 ): Promise<MessageResponse> {
-  const server = createServer(options)
+  // Without the header it is the version before the header existed.
+  const isStructured = version !== undefined && readsStructured(version)
+  const server = createServer({ ...options, isStructured })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {

@@ -1,16 +1,14 @@
 /**
- * Bundles a schema of the contract into a JSON Schema (2020-12) that refers to nothing outside of itself. It accepts what
- * the schema of the contract accepts of a request for JSON. What JSON Schema does not know is left out, and what many clients do not
- * know is written twice:
+ * Bundles a schema of the document for generated clients into a JSON Schema (2020-12) that refers to nothing outside of itself, and
+ * leaves out what JSON Schema does not know:
  *
  * | contract | here |
  * |---|---|
  * | `#/components/schemas/X` | `#/$defs/X` |
  * | `discriminator` | nothing: each branch names its `type` |
  * | a format of `FORMATS` | nothing: a pattern stands beside it |
- * | `prefixItems` | `items` as well, for clients that do not know tuples |
- * | an alternative with `x-streamed` | nothing: tools answer in JSON, which is not streamed |
- * | `title`, `x-…` | nothing |
+ * | a union of the bodies of operations | an object: the arguments of another tool |
+ * | `title` | nothing |
  */
 import { FORMATS } from '../contract/formats.js'
 import type { SpecDocument } from '../contract/spec.js'
@@ -27,7 +25,9 @@ export interface ObjectSchema {
 const PREFIX = '#/components/schemas/'
 const DROPPED: ReadonlySet<string> = new Set(['discriminator', 'title'])
 const TEXTS: ReadonlySet<string> = new Set(['description', 'examples'])
-const LISTS: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems'])
+const LISTS: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf'])
+/** How the name of a schema ends that is the body of an operation. */
+const BODY = 'Request'
 const INNER: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
 
 /**
@@ -70,30 +70,23 @@ function getSchema({ components }: SpecDocument, name: string): Json {
 function copySchema(schema: Json, hasTexts: boolean, define: (name: string) => void): Json {
   const copy = (inner: unknown): Json => copySchema(inner as Json, hasTexts, define)
   const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
-    if (key.startsWith('x-') || DROPPED.has(key)) return []
+    if (DROPPED.has(key)) return []
     if (key === 'format' && Object.hasOwn(FORMATS, String(value))) return []
     if (TEXTS.has(key) && !hasTexts) return []
     if (key === '$ref') return [[key, copyReference(String(value), define)]]
     if (key === 'properties') return [[key, mapRecord(value as Json, (_, inner) => copy(inner))]]
-    if (LISTS.has(key)) return [[key, (value as readonly Json[]).filter(isInJson).map(copy)]]
+    if (key === 'anyOf' && isBodies(value as readonly Json[])) return [['type', 'object']]
+    if (LISTS.has(key)) return [[key, (value as readonly Json[]).map(copy)]]
     return [[key, INNER.has(key) && isRecord(value) ? copy(value) : value]]
   })
-  const copied = Object.fromEntries(entries)
-  const { prefixItems } = copied
-  return Array.isArray(prefixItems) ? { ...copied, items: uniteItems(prefixItems) } : copied
+  return Object.fromEntries(entries)
 }
 
-const isInJson = (schema: Json): boolean => schema['x-streamed'] !== true
+const isBodies = (members: readonly Json[]): boolean =>
+  members.every(({ $ref }) => String($ref).endsWith(BODY))
 
 function copyReference(reference: string, define: (name: string) => void): string {
   const name = reference.slice(PREFIX.length)
   define(name)
   return `#/$defs/${name}`
-}
-
-/** Returns a schema for every item of a tuple. */
-function uniteItems(items: readonly Json[]): Json {
-  const distinct = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()]
-  const [first = {}] = distinct
-  return distinct.length === 1 ? first : { anyOf: distinct }
 }

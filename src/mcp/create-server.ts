@@ -38,6 +38,8 @@ export interface ServerOptions {
   /** The documentation. */
   readonly pages: readonly PageResource[]
   readonly run: RunTool
+  /** Whether the client reads structured content. */
+  readonly isStructured: boolean
 }
 
 // Takes a while to create, and is shared: servers only need one to ask clients for input, which these never do.
@@ -46,7 +48,8 @@ const INFO = { name: 'tallyhouse', title: 'Tallyhouse', version: readVersion() }
 
 /** Creates a server. The caller connects it, once, and closes it. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- the other class needs a copy of each schema in zod
-export function createServer({ definitions, tools, pages, run }: ServerOptions): Server {
+export function createServer(options: ServerOptions): Server {
+  const { definitions, tools, pages, run, isStructured } = options
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
   const server = new Server(INFO, {
     capabilities: { tools: {}, resources: {} },
@@ -62,8 +65,9 @@ export function createServer({ definitions, tools, pages, run }: ServerOptions):
       throw new McpError(ErrorCode.InvalidParams, `The tool must be one of: ${names}.`)
     }
     const call = chooseOperation(tool, body)
-    if ('refused' in call) return buildCallResult(call.refused)
-    return buildCallResult(await run(call.chosen.operation, call.chosen.body, signal))
+    if ('refused' in call) return buildCallResult(call.refused, isStructured)
+    const outcome = await run(call.chosen.operation, call.chosen.body, signal)
+    return buildCallResult(outcome, isStructured)
   })
   addPages(server, pages)
   return server

@@ -1,16 +1,17 @@
 /** Lists the tools as the protocol describes them. Titles, descriptions and schemas are those of the contract. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import { reduceForClients } from '../contract/client-document.js'
 import type { SpecDocument } from '../contract/spec.js'
 import { mapRecord } from '../lib/records.js'
 import { bundleSchema, type ObjectSchema } from './bundle-schema.js'
-import { mergeRequests, uniteResponses } from './merge-schemas.js'
-import type { ToolDefinition, ToolOperation } from './tools.js'
+import { mergeRequests } from './merge-schemas.js'
+import type { ToolDefinition } from './tools.js'
 
 /** The arguments of a tool whose operation has no body. */
 const NO_ARGUMENTS: ObjectSchema = { type: 'object', properties: {}, additionalProperties: false }
 
 /**
- * Lists the tools.
+ * Lists the tools. They have no schemas of results, which would be half of the list, and models do not need them.
  *
  * @throws Error if an operation of them is not in the contract
  */
@@ -19,7 +20,8 @@ export function listTools(
   definitions: readonly ToolDefinition[],
 ): readonly Tool[] {
   const described = new Set<string>()
-  return definitions.map((definition) => describeTool(document, definition, described))
+  const reduced = reduceForClients(document)
+  return definitions.map((definition) => describeTool(reduced, definition, described))
 }
 
 function describeTool(
@@ -28,15 +30,17 @@ function describeTool(
   described: Set<string>,
 ): Tool {
   const { summary, description } = getOperation(document, method, path)
-  const schemas =
+  const inputSchema =
     choices === undefined
       ? bundle(document, method, path, described)
-      : bundleChoices(document, choices, described)
+      : mergeRequests(
+          mapRecord(choices, (_, chosen) => bundle(document, 'post', chosen.path, described)),
+        )
   return {
     name,
     title: summary,
     description: `${hint}\n\n${description}`,
-    ...schemas,
+    inputSchema,
     annotations: {
       title: summary,
       readOnlyHint: true,
@@ -47,37 +51,17 @@ function describeTool(
   }
 }
 
-type ToolSchemas = Record<'inputSchema' | 'outputSchema', ObjectSchema>
-
-/** Bundles the schemas of an operation. */
+/** Bundles the schema of the body of an operation. */
 function bundle(
   document: SpecDocument,
   method: string,
   path: string,
   described: Set<string>,
-): ToolSchemas {
-  const { requestBody, responses } = getOperation(document, method, path)
-  const bundleContent = ({ content }: Content): ObjectSchema => {
-    const { $ref } = content['application/json'].schema
-    return bundleSchema(document, $ref.split('/').at(-1) ?? '', described)
-  }
-  return {
-    inputSchema: requestBody === undefined ? NO_ARGUMENTS : bundleContent(requestBody),
-    outputSchema: bundleContent(responses['200']),
-  }
-}
-
-/** Bundles the schemas of a tool that runs one of several operations. */
-function bundleChoices(
-  document: SpecDocument,
-  choices: Readonly<Record<string, ToolOperation>>,
-  described: Set<string>,
-): ToolSchemas {
-  const schemas = mapRecord(choices, (_, { path }) => bundle(document, 'post', path, described))
-  return {
-    inputSchema: mergeRequests(mapRecord(schemas, (_, { inputSchema }) => inputSchema)),
-    outputSchema: uniteResponses(Object.values(schemas).map(({ outputSchema }) => outputSchema)),
-  }
+): ObjectSchema {
+  const { requestBody } = getOperation(document, method, path)
+  if (requestBody === undefined) return NO_ARGUMENTS
+  const { $ref } = requestBody.content['application/json'].schema
+  return bundleSchema(document, $ref.split('/').at(-1) ?? '', described)
 }
 
 function getOperation(document: SpecDocument, method: string, path: string): Operation {
@@ -95,7 +79,6 @@ interface Operation {
   readonly summary: string
   readonly description: string
   readonly requestBody?: Content
-  readonly responses: { readonly '200': Content }
 }
 
 interface Content {

@@ -1,4 +1,4 @@
-/** Merges the bundled schemas of several operations into those of one tool. */
+/** Merges the bundled schemas of the bodies of several operations into that of one tool. */
 import type { ObjectSchema } from './bundle-schema.js'
 
 type Json = Readonly<Record<string, unknown>>
@@ -28,13 +28,6 @@ export function mergeRequests(requests: Readonly<Record<string, ObjectSchema>>):
     $defs: mergeMembers(schemas, '$defs'),
   }
 }
-
-/** Returns a schema for the response of one of several operations. */
-export const uniteResponses = (responses: readonly ObjectSchema[]): ObjectSchema => ({
-  type: 'object',
-  anyOf: responses.map(({ $defs: _, ...schema }) => schema),
-  $defs: mergeMembers(responses, '$defs'),
-})
 
 /** Merges a member of all schemas. Schemas of the same name are equal; the first may be the only one with descriptions. */
 const mergeMembers = (schemas: readonly ObjectSchema[], member: string): Json =>

@@ -55,7 +55,12 @@ export function buildApiRoutes(
     ...buildAnalyticsRoutes(api, checkKey, limit, contract, stopping),
     ...buildRoutes(others, api, checkKey, contract, stopping),
     '/mcp': {
-      post: [refusePages, ...checkKey('read'), ...CHECK_BODY, postMcp({ api, contract }, stopping)],
+      post: [
+        refusePages,
+        ...checkKey('read'),
+        ...CHECK_BODY,
+        postMcp({ api, contract }, limit, stopping),
+      ],
     },
   }
 }

@@ -14,18 +14,20 @@ export const addMcp: AddCommand = (program) => {
   program
     .command('mcp')
     .description('Serve a running service to a language model over standard input and output (MCP)')
+    .option('--explain', 'also offer the tool that shows how queries are answered')
     .addHelpText('after', `\nEnvironment variables:\n${formatTable(VARIABLES)}`)
-    .action(async () => {
+    .action(async ({ explain = false }: { readonly explain?: boolean }) => {
       const service = readService()
       // Imported here, because it takes longer to load than most other commands.
       const { serveStdio } = await import('../../mcp/serve-stdio.js')
       const { listTools } = await import('../../mcp/list-tools.js')
-      const { TOOLS } = await import('../../http/mcp/tools.js')
+      const { chooseTools } = await import('../../http/mcp/tools.js')
       const { listMarkdownPages } = await import('../../http/site/docs/build-pages.js')
       const run: RunTool = async ({ path }, body, signal) =>
         requireOutcome(await askService(service, path, body, signal))
-      const tools = listTools(readSpec('openapi').document, TOOLS)
-      await serveStdio({ definitions: TOOLS, tools, pages: listMarkdownPages(), run })
+      const definitions = chooseTools(explain)
+      const tools = listTools(readSpec('openapi').document, definitions)
+      await serveStdio({ definitions, tools, pages: listMarkdownPages(), run })
     })
 }
 

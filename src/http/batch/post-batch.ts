@@ -4,9 +4,11 @@ import { MEDIA_TYPES } from '../../contract/response-formats.js'
 import type { BatchRequest, BatchResponse, BatchResult } from '../../contract/api.js'
 import type { ApiError } from '../../contract/errors.js'
 import { settleAll } from '../../lib/settle.js'
-import { createRequestContext } from '../query/context.js'
+import type { ToolOutcome } from '../../mcp/call-result.js'
+import { createRequestContext, type RequestContext } from '../query/context.js'
 import { respond } from '../query/handlers.js'
 import { countAnother } from '../query/rate-limit.js'
+import { toApiError } from '../server/translate-error.js'
 import { describeFailure, runEndpoint, type Endpoints, type Result } from './run-endpoint.js'
 
 /** How many queries of a batch are answered at a time. */
@@ -25,35 +27,70 @@ export function postBatch(
   now: ReadClock = () => performance.now(),
 ): RequestHandler {
   return async (request, response) => {
-    const { queries, include } = request.body as BatchRequest
+    const batch = request.body as BatchRequest
     const sender = createSender(request, response)
     await respond(response, stopping, sender.end, async (signal) => {
-      const refusals = await countQueries(limit, request, response, queries.length)
-      const context = { ...createRequestContext(request, signal), now: endpoints.api.now() }
-      const time = (run: () => Promise<Result>) => timeResult(run, include?.timing === true, now)
-      const results = await mapWithLimit(
-        queries,
-        MAX_AT_ONCE,
-        async ({ id, operation, body }, i): Promise<BatchResult> => {
-          // Nobody gets the other results of a batch whose client has left.
-          signal.throwIfAborted()
-          const refusal = refusals[i]
-          const result =
-            refusal === undefined
-              ? { id, ...(await time(() => runEndpoint(endpoints, operation, body, context))) }
-              : { id, ...describeFailure(refusal) }
-          signal.throwIfAborted()
-          sender.add(result)
-          return result
-        },
-      )
-      return { results }
+      const refusals = await countQueries(limit, request, response, batch.queries.length)
+      const context = createRequestContext(request, signal)
+      return answerBatch(endpoints, batch, refusals, context, sender.add, now)
     })
   }
 }
 
+/** Validates and answers a batch that did not come as a request of its own. @param count counts its queries for the rate limit */
+export async function runBatch(
+  endpoints: Endpoints,
+  body: object,
+  context: RequestContext,
+  count: (queries: number) => Promise<readonly (ApiError | undefined)[]>,
+): Promise<ToolOutcome> {
+  try {
+    const batch = endpoints.contract.validateBatch(body)
+    const refusals = await count(batch.queries.length)
+    return { status: 200, body: await answerBatch(endpoints, batch, refusals, context) }
+  } catch (thrown) {
+    return describeFailure(toApiError(thrown))
+  }
+}
+
+/**
+ * Answers a validated batch, all of its queries for the same moment.
+ *
+ * @param refusals the errors of queries that are not to be run, by position
+ * @param add is called with each result as soon as it is there
+ */
+export async function answerBatch(
+  endpoints: Endpoints,
+  { queries, include }: BatchRequest,
+  refusals: readonly (ApiError | undefined)[],
+  request: RequestContext,
+  add: (result: BatchResult) => void = () => undefined,
+  now: ReadClock = () => performance.now(),
+): Promise<BatchResponse> {
+  const context = { ...request, now: endpoints.api.now() }
+  const { signal } = context
+  const time = (run: () => Promise<Result>) => timeResult(run, include?.timing === true, now)
+  const results = await mapWithLimit(
+    queries,
+    MAX_AT_ONCE,
+    async ({ id, operation, body }, i): Promise<BatchResult> => {
+      // Nobody gets the other results of a batch whose client has left.
+      signal.throwIfAborted()
+      const refusal = refusals[i]
+      const result =
+        refusal === undefined
+          ? { id, ...(await time(() => runEndpoint(endpoints, operation, body, context))) }
+          : { id, ...describeFailure(refusal) }
+      signal.throwIfAborted()
+      add(result)
+      return result
+    },
+  )
+  return { results }
+}
+
 /** Counts the queries of a batch for the rate limit. Returns the error of each that is beyond it. */
-async function countQueries(
+export async function countQueries(
   limit: RequestHandler,
   request: Request,
   response: Response,

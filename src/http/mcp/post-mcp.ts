@@ -3,16 +3,31 @@ import type { RequestHandler } from 'express'
 import { isRecord } from '../../lib/records.js'
 import { answerMessage, type MessageResponse } from '../../mcp/answer-message.js'
 import { listTools } from '../../mcp/list-tools.js'
+import { countQueries, runBatch } from '../batch/post-batch.js'
 import { runEndpoint, type Endpoints } from '../batch/run-endpoint.js'
 import { createRequestContext } from '../query/context.js'
 import { respond } from '../query/handlers.js'
 import { createNotJsonObjectError } from '../server/translate-error.js'
 import { listMarkdownPages } from '../site/docs/build-pages.js'
-import { TOOLS } from './tools.js'
+import { chooseTools } from './tools.js'
 
-/** POST /mcp. One message per request: a call of a tool is one operation, which was counted for the rate limit. */
-export function postMcp(endpoints: Endpoints, stopping: AbortSignal): RequestHandler {
-  const tools = listTools(endpoints.contract.specs.openapi.document, TOOLS)
+/**
+ * POST /mcp, or `/mcp?explain=true` for a model that is to see plans as well. One message per request: a call of a tool is one operation,
+ * which was counted for the rate limit.
+ *
+ * @param limit counts the further queries of a batch
+ */
+export function postMcp(
+  endpoints: Endpoints,
+  limit: RequestHandler,
+  stopping: AbortSignal,
+): RequestHandler {
+  const offer = (withExplain: boolean) => {
+    const definitions = chooseTools(withExplain)
+    return { definitions, tools: listTools(endpoints.contract.specs.openapi.document, definitions) }
+  }
+  const plain = offer(false)
+  const explaining = offer(true)
   const pages = listMarkdownPages()
   return async (request, response) => {
     const message: unknown = request.body
@@ -26,10 +41,14 @@ export function postMcp(endpoints: Endpoints, stopping: AbortSignal): RequestHan
       const context = createRequestContext(request, signal)
       const answer = await answerMessage(
         {
-          definitions: TOOLS,
-          tools,
+          ...(request.query['explain'] === 'true' ? explaining : plain),
           pages,
-          run: ({ name }, body = {}) => runEndpoint(endpoints, name, body, context),
+          run: ({ name }, body = {}) =>
+            name === 'batch'
+              ? runBatch(endpoints, body, context, (count) =>
+                  countQueries(limit, request, response, count),
+                )
+              : runEndpoint(endpoints, name, body, context),
         },
         message,
         request.get('MCP-Protocol-Version'),

@@ -7,7 +7,7 @@ const CHOICES: Readonly<Record<string, ToolOperation>> = Object.fromEntries(
   OPERATIONS.flatMap(({ name, explained }) => (explained === undefined ? [] : [[name, explained]])),
 )
 
-export const TOOLS: readonly ToolDefinition[] = [
+const TOOLS: readonly ToolDefinition[] = [
   {
     name: PROJECT.name,
     method: PROJECT.method,
@@ -18,10 +18,21 @@ export const TOOLS: readonly ToolDefinition[] = [
     hint === undefined ? [] : [{ name, method: 'post' as const, path, hint }],
   ),
   {
-    name: 'explain',
+    name: 'batch',
     method: 'post',
-    path: '/v1/analytics/explain',
-    hint: 'Answers how an answer comes about, not what it is. The arguments are those of the tool that `operation` names, and described there.',
-    choices: CHOICES,
+    path: '/v1/analytics/batch',
+    hint: 'Answers several questions at once. The body of each query is the arguments of the tool that its operation names.',
   },
 ]
+
+const EXPLAIN: ToolDefinition = {
+  name: 'explain',
+  method: 'post',
+  path: '/v1/analytics/explain',
+  hint: 'Answers how an answer comes about, not what it is. The arguments are those of the tool that `operation` names, and described there.',
+  choices: CHOICES,
+}
+
+/** Returns the tools. @param withExplain whether those who look into the service want to see its plans */
+export const chooseTools = (withExplain: boolean): readonly ToolDefinition[] =>
+  withExplain ? [...TOOLS, EXPLAIN] : TOOLS

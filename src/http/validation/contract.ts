@@ -2,12 +2,13 @@
 import type { RequestHandler } from 'express'
 import { OPERATIONS } from '../../analytics/operations/list.js'
 import type { AnyOperation } from '../../analytics/operation.js'
+import type { BatchRequest } from '../../contract/api.js'
 import { readSpecs, type SpecName, type Specs } from '../../contract/spec.js'
 import { createCheck, createOperationCheck } from './check-request.js'
 import { compileBodies } from './compile-bodies.js'
 import { compile, createValidator, type ValidationOptions } from './express-validator.js'
 import { prepareDocument } from './prepare-document.js'
-import { createBatchCheck } from './validate-batch.js'
+import { createBatchCheck, validateBatch } from './validate-batch.js'
 import { compileOperationBodies, createValidateBody, type ValidateBody } from './validate-body.js'
 import { createEventsCheck } from './validate-events.js'
 
@@ -26,6 +27,8 @@ export interface Contract {
   /** Checks a request to the collector whose body has been normalized to `{ events }`. */
   readonly checkEvents: RequestHandler
   readonly validate: ValidateBody
+  /** The same for a batch, but not its queries. @throws ApiError VALIDATION_ERROR */
+  readonly validateBatch: (body: object) => BatchRequest
 }
 
 const BATCH = '/v1/analytics/batch'
@@ -77,5 +80,6 @@ export async function compileContract(
     checkBatch: createBatchCheck(validator, bodies(BATCH)),
     checkEvents: createEventsCheck(specs.collector.document, eventsValidator, findEventErrors),
     validate: createValidateBody(bodies),
+    validateBatch: (body) => validateBatch(bodies(BATCH), body),
   }
 }

@@ -24,7 +24,7 @@ type Schemas = Readonly<Record<string, Json>>
 const KEYWORDS: ReadonlySet<string> = new Set(
   `type title description default enum const format contentMediaType pattern minimum maximum minLength maxLength
    minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties propertyNames items
-   prefixItems oneOf discriminator allOf unevaluatedProperties $ref x-typescript-prefix x-streamed`.split(
+   prefixItems oneOf discriminator allOf unevaluatedProperties $ref x-typescript-prefix x-streamed x-superseded-by`.split(
     /\s+/,
   ),
 )

@@ -1,23 +1,35 @@
 /** Validates batches: their form, and that their ids differ. Each query is validated on its own when it is answered. */
 import type { RequestHandler } from 'express'
-import type { FieldError } from '../../contract/api.js'
+import type { BatchRequest, FieldError } from '../../contract/api.js'
+import { createValidationError } from '../../contract/errors.js'
 import { isRecord } from '../../lib/records.js'
-import { createCheck, type AddRuleErrors } from './check-request.js'
+import { createCheck } from './check-request.js'
 import type { FindErrors } from './compile-bodies.js'
+import type { BodyErrors } from './error-messages.js'
 
 /** Creates the middleware that validates a batch whose body has been parsed. */
 export function createBatchCheck(
   validator: RequestHandler,
   findErrors: FindErrors,
 ): RequestHandler {
-  const check = createCheck(validator, findErrors, addIdErrors)
+  const check = createCheck(validator, findErrors, (found, { body }) => addIdErrors(found, body))
   return (request, response, next) => {
     request.body ??= {}
     void check(request, response, next)
   }
 }
 
-const addIdErrors: AddRuleErrors = ({ errors, invalidFields }, { body }) =>
+/** Validates the body of a batch that did not come as a request of its own. @throws ApiError VALIDATION_ERROR */
+export function validateBatch(findErrors: FindErrors, body: object): BatchRequest {
+  const errors = addIdErrors(findErrors(body), body)
+  if (errors.length > 0) throw createValidationError(errors)
+  return body as BatchRequest
+}
+
+const addIdErrors = (
+  { errors, invalidFields }: BodyErrors,
+  body: unknown,
+): readonly FieldError[] =>
   isRecord(body) && Array.isArray(body['queries']) && !invalidFields.has('queries')
     ? [...errors, ...findRepeatedIds(body['queries'])]
     : errors

@@ -14,9 +14,13 @@ export async function connect(transport: unknown): Promise<Client> {
 }
 
 /** Connects over HTTP. */
-export const connectHttp = (address: string, key: string): Promise<Client> =>
+export const connectHttp = (
+  address: string,
+  key: string,
+  path = '/mcp?explain=true',
+): Promise<Client> =>
   connect(
-    new StreamableHTTPClientTransport(new URL('/mcp', address), {
+    new StreamableHTTPClientTransport(new URL(path, address), {
       requestInit: { headers: { Authorization: `Bearer ${key}` } },
     }),
   )
@@ -26,7 +30,7 @@ export const connectStdio = (address: string, key: string): Promise<Client> =>
   connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [packagePath('dist/cli.js'), 'mcp'],
+      args: [packagePath('dist/cli.js'), 'mcp', '--explain'],
       env: { TALLYHOUSE_URL: address, TALLYHOUSE_API_KEY: key },
     }),
   )

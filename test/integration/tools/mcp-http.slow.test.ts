@@ -34,6 +34,8 @@ async function send(message: unknown = CALL, init: RequestInit = {}, given: Give
   }
 }
 
+const header = (name: string, value: string): RequestInit => ({ headers: { [name]: value } })
+
 test('a call needs no connection before it: each request stands alone', async () => {
   const { status, headers, body } = await send()
   expect([status, headers.get('content-type'), headers.get('mcp-session-id')]).toEqual([
@@ -45,19 +47,45 @@ test('a call needs no connection before it: each request stands alone', async ()
   expect(body).toEqual({
     jsonrpc: '2.0',
     id: 7,
-    result: {
-      content: [{ type: 'text', text: JSON.stringify(ANSWER) }],
+    result: { content: [{ type: 'text', text: JSON.stringify(ANSWER) }] },
+  })
+})
+
+test.each([
+  ['2024-11-05', { content: [{ type: 'text', text: JSON.stringify(ANSWER) }] }],
+  [
+    '2025-06-18',
+    {
+      content: [{ type: 'text', text: 'The result is the structured content.' }],
       structuredContent: ANSWER,
     },
+  ],
+])(
+  'a client of version %s gets the body once, in the form that it knows',
+  async (version, result) => {
+    const { body } = await send(CALL, header('MCP-Protocol-Version', version))
+    expect(body).toEqual({ jsonrpc: '2.0', id: 7, result })
+  },
+)
+
+test.each([
+  ['/mcp', false],
+  ['/mcp?explain=true', true],
+])('%s offers plans: %s', async (path, offered) => {
+  app ??= await startApp({})
+  const response = await app.get(path, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    headers: { 'Content-Type': 'application/json' },
   })
+  const { result } = (await response.json()) as { result: { tools: { name: string }[] } }
+  expect(result.tools.some(({ name }) => name === 'explain')).toBe(offered)
 })
 
 test('a notification has no answer', async () => {
   const { status, body } = await send({ jsonrpc: '2.0', method: 'notifications/initialized' })
   expect([status, body]).toEqual([202, undefined])
 })
-
-const header = (name: string, value: string): RequestInit => ({ headers: { [name]: value } })
 
 test.each<[string, unknown, RequestInit, number, object]>([
   ['no key', CALL, header('Authorization', ''), 401, { code: 'UNAUTHORIZED' }],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
-import { TOOLS } from '../../../src/http/mcp/tools.js'
+import { chooseTools } from '../../../src/http/mcp/tools.js'
 import { listTools } from '../../../src/mcp/list-tools.js'
 import { readSpec } from '../../../src/contract/spec.js'
 import { PAGES } from '../../../src/http/site/docs/page-list.js'
@@ -75,6 +75,26 @@ const CALLS: readonly (readonly [tool: string, args: object])[] = [
   ['retention', { ...PERIOD, interval: 'hour' }],
   ['funnel', { ...PERIOD, steps: STEPS, within: 86_400 }],
   ['funnel', { ...PERIOD, steps: [] }],
+  [
+    'batch',
+    {
+      queries: [
+        { id: 'a', body: PERIOD },
+        { id: 'b', operation: 'values', body: { ...PERIOD, field: 'country' } },
+        { id: 'c', body: { date_range: 'never' } },
+      ],
+    },
+  ],
+  [
+    'batch',
+    {
+      queries: [
+        { id: 'a', body: PERIOD },
+        { id: 'a', body: PERIOD },
+      ],
+    },
+  ],
+  ['batch', {}],
   ['explain', { date_range: 'never' }],
   ['explain', { operation: 'query', date_range: 'all', steps: [] }],
   ['explain', { ...PERIOD, operation: 'retention', interval: 'day' }],
@@ -94,7 +114,7 @@ describe.each(FORMS)('%s', (form) => {
     expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} })
     expect(client.getInstructions()).toContain('Users do not add up')
     const { tools } = await client.listTools()
-    expect(tools).toEqual(listTools(readSpec('openapi').document, TOOLS))
+    expect(tools).toEqual(listTools(readSpec('openapi').document, chooseTools(true)))
   })
 
   test('the pages of the documentation are resources, whose links are resources', async () => {
@@ -138,8 +158,12 @@ describe.each(FORMS)('%s', (form) => {
         const text = await alone.text()
         expect(await call(getClient(form, shop), tool, args)).toEqual({
           isError: alone.status !== 200,
-          structured: alone.status === 200 ? (JSON.parse(text) as unknown) : undefined,
-          text,
+          ...(alone.status === 200
+            ? {
+                structured: JSON.parse(text) as unknown,
+                text: 'The result is the structured content.',
+              }
+            : { structured: undefined, text }),
         })
       }
     }

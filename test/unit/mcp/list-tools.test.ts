@@ -2,33 +2,30 @@
 import { describe, expect, test } from '@jest/globals'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { reduceForClients } from '../../../src/contract/client-document.js'
 import { FORMATS } from '../../../src/contract/formats.js'
 import { readSpec } from '../../../src/contract/spec.js'
-import { TOOLS } from '../../../src/http/mcp/tools.js'
+import { chooseTools } from '../../../src/http/mcp/tools.js'
 import { listTools } from '../../../src/mcp/list-tools.js'
 
 type Json = Readonly<Record<string, unknown>>
 
 const { document } = readSpec('openapi')
-const contract = document as unknown as {
-  readonly components: Readonly<Record<'schemas' | 'examples', Readonly<Record<string, Json>>>>
+/** The document for generated clients, whose schemas tools have. */
+const contract = reduceForClients(document) as unknown as {
+  readonly components: { readonly schemas: Readonly<Record<string, Json>> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 interface Content {
-  readonly content: {
-    readonly 'application/json': {
-      readonly schema: Json
-      readonly examples: Readonly<Record<string, { readonly $ref?: string; value?: unknown }>>
-    }
-  }
+  readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } }
 }
 interface Operation {
   readonly summary: string
   readonly description: string
   readonly requestBody?: Content
-  readonly responses: Readonly<Record<'200', Content>>
 }
 
+const TOOLS = chooseTools(true)
 const tools = listTools(document, TOOLS)
 const definitions = TOOLS.map(({ name, method, path }) => ({
   name,
@@ -38,7 +35,7 @@ const definitions = TOOLS.map(({ name, method, path }) => ({
 
 test('one tool for each operation that asks about the project', () => {
   expect(tools.map(({ name }) => name)).toEqual([
-    ...['project', 'query', 'values', 'retention', 'funnel', 'explain'],
+    ...['project', 'query', 'values', 'retention', 'funnel', 'batch', 'explain'],
   ])
   expect(definitions.map(({ operation }) => operation.summary)).toEqual(
     tools.map(({ title }) => title),
@@ -64,14 +61,13 @@ function expand(schema: Json, find: Find, within: readonly string[] = []): Json 
   const inner = (one: unknown): unknown =>
     typeof one === 'object' && one !== null ? expand(one as Json, find, within) : one
   const own = Object.entries(rest)
-    .filter(([key]) => !DROPPED.includes(key) && !key.startsWith('x-'))
+    .filter(([key]) => !DROPPED.includes(key))
     .filter(([key, value]) => !(key === 'format' && String(value) in FORMATS))
-    // What is added for clients that do not know tuples.
-    .filter(([key]) => !(key === 'items' && 'prefixItems' in rest))
     .map(([key, value]) => {
-      if (['oneOf', 'anyOf', 'prefixItems'].includes(key)) {
-        return [key, (value as Json[]).filter((one) => one['x-streamed'] !== true).map(inner)]
-      }
+      // The bodies of the queries of a batch are the arguments of other tools.
+      if (key === 'anyOf' && JSON.stringify(value).includes('ValuesRequest'))
+        return ['type', 'object']
+      if (['oneOf', 'anyOf'].includes(key)) return [key, (value as Json[]).map(inner)]
       if (['items', 'additionalProperties', 'not'].includes(key)) return [key, inner(value)]
       if (key !== 'properties') return [key, value]
       const properties = Object.entries(value as Json)
@@ -91,10 +87,12 @@ const ofTool = ({ $defs, ...schema }: Json): unknown =>
 
 const strict = new Ajv2020({ formats: { int32: true, int64: true }, strictTypes: false })
 
-const values = ({ content }: Content): readonly unknown[] =>
-  Object.values(content['application/json'].examples).map(({ $ref, value }) =>
-    $ref === undefined ? value : contract.components.examples[$ref.split('/').at(-1)!]!['value'],
-  )
+/** Returns the schema of a body, and its examples. */
+function readBody({ content }: Content): { readonly schema: Json; readonly examples: Json[] } {
+  const { schema } = content['application/json']
+  const { examples } = contract.components.schemas[schema.$ref.split('/').at(-1)!]!
+  return { schema, examples: examples as Json[] }
+}
 
 /** Compiles a schema, and checks that it accepts some examples. */
 function check(schema: AnySchemaObject, examples: readonly unknown[]): ValidateFunction {
@@ -110,30 +108,31 @@ function check(schema: AnySchemaObject, examples: readonly unknown[]): ValidateF
 
 describe.each(definitions.filter(({ name }) => name !== 'explain'))(
   '$name',
-  ({ operation: { requestBody, responses }, tool }) => {
-    test('its schemas are those of the contract', () => {
-      const input = requestBody?.content['application/json'].schema
-      expect(ofTool(tool.inputSchema)).toEqual(
-        input === undefined
-          ? { type: 'object', properties: {}, additionalProperties: false }
-          : ofContract(input),
-      )
-      const output = responses['200'].content['application/json'].schema
-      expect(ofTool(tool.outputSchema!)).toEqual(ofContract(output))
+  ({ operation: { requestBody }, tool }) => {
+    const { schema, examples } =
+      requestBody === undefined
+        ? {
+            schema: { type: 'object', properties: {}, additionalProperties: false },
+            examples: [{}],
+          }
+        : readBody(requestBody)
+
+    test('its schema is that of the document for generated clients', () => {
+      expect(ofTool(tool.inputSchema)).toEqual(ofContract(schema))
     })
 
-    test('they compile as they are, and accept the examples of the contract', () => {
-      check(tool.outputSchema!, values(responses['200']))
-      const accepts = check(
-        tool.inputSchema,
-        requestBody === undefined ? [{}] : values(requestBody),
-      )
+    test('it compiles as it is, and accepts the examples of the contract', () => {
+      const accepts = check(tool.inputSchema, examples)
       for (const body of [[], { date_range: 'today', unknown: 1 }])
         expect(accepts(body)).toBe(false)
       expect(accepts({ date_range: 'today', filters: [{ type: 'unknown' }] })).toBe(false)
     })
   },
 )
+
+test('no tool has a schema of its results', () => {
+  expect(tools.filter((tool) => 'outputSchema' in tool)).toEqual([])
+})
 
 test.each(['query', 'explain'])('%s offers no rows as a stream: tools answer in JSON', (name) => {
   const { inputSchema } = tools.find((tool) => tool.name === name)!
@@ -144,11 +143,10 @@ test.each(['query', 'explain'])('%s offers no rows as a stream: tools answer in 
 })
 
 test('explain accepts the examples of each operation, and has the arguments of all', () => {
-  const { inputSchema, outputSchema } = tools.at(-1)!
+  const { inputSchema } = tools.at(-1)!
   const paths = Object.entries(TOOLS.at(-1)!.choices!)
   for (const [operation, { path }] of paths) {
-    const { requestBody, responses } = contract.paths[path]!['post']!
-    const bodies = values(requestBody!) as readonly Json[]
+    const bodies = readBody(contract.paths[path]!['post']!.requestBody!).examples
     const accepts = check(inputSchema, [
       ...bodies.map((body) => ({ ...body, operation })),
       ...(operation === 'query' ? bodies : []),
@@ -160,12 +158,10 @@ test('explain accepts the examples of each operation, and has the arguments of a
     ]) {
       expect(accepts(body)).toBe(false)
     }
-    const answers = check(outputSchema!, values(responses['200']))
-    expect(answers({})).toBe(false)
   }
   const merged = ofTool(inputSchema) as { readonly properties: Json; readonly required: unknown }
   const bodies = paths.map(([, { path }]) => {
-    const { schema } = contract.paths[path]!['post']!.requestBody!.content['application/json']
+    const { schema } = readBody(contract.paths[path]!['post']!.requestBody!)
     return (ofContract(schema) as { readonly properties: Json }).properties
   })
   const { operation, ...properties } = merged.properties
@@ -185,7 +181,8 @@ test('a definition is described once: in the first tool that has it', () => {
   expect(JSON.stringify(values?.inputSchema)).toContain('Only values that contain this text')
 })
 
-test('the arguments of all tools fit in the context of a model', () => {
-  const size = JSON.stringify(tools.map(({ outputSchema: _, ...rest }) => rest)).length
-  expect(size).toBeLessThan(100_000)
+test('the list of tools fits in the context of a model, and has plans only on request', () => {
+  const offered = listTools(document, chooseTools(false))
+  expect(offered.map(({ name }) => name)).not.toContain('explain')
+  expect(Buffer.byteLength(JSON.stringify({ tools: offered }))).toBeLessThan(60_000)
 })
