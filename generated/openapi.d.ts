@@ -1332,13 +1332,19 @@ export interface components {
         };
         /**
          * Filter field
-         * @description The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. `page:hash`
-         *     is the hash of the page, without `#`; `referrer_url` is the URL of the session's referrer. An event property has a filter of
-         *     its own, with the member `property`.
+         * @description The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. An event
+         *     property has a filter of its own, with the member `property`.
          * @example country
+         */
+        readonly FilterField: components["schemas"]["Dimension"] | components["schemas"]["FilterOnlyField"];
+        /**
+         * Filter-only field
+         * @description Fields that only filters compare: `page:hash` is the hash of the page, without `#`; `referrer_url` is the URL of the session's
+         *     referrer.
+         * @example referrer_url
          * @enum {string}
          */
-        readonly FilterField: "country" | "city" | "page:origin" | "page:path" | "page:hash" | "browser" | "device_type" | "os" | "referrer" | "referrer_url" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel" | "page:entry" | "page:exit" | "region" | "language";
+        readonly FilterOnlyField: "page:hash" | "referrer_url";
         /**
          * Filter operator
          * @description How a field is compared with each of the values:

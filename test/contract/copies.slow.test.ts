@@ -139,7 +139,7 @@ describe('both contracts as one', () => {
       Object.keys(components['headers']!).filter((name) => name.includes('RequestId')),
     ).toEqual(['RequestId'])
     expect(components['schemas']!['CollectorErrorResponse']).toMatchObject({
-      properties: { error: { $ref: '#/components/schemas/CollectorError' } },
+      properties: { error: { $ref: '#/components/schemas/CollectorApiError' } },
     })
   })
 })

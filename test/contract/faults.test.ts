@@ -21,7 +21,7 @@ const LIST_FILTERS = withOperator('ListOperator')
 const STRING_OPERATORS =
   'any, eq, notEq, contains, notContains, startsWith, endsWith, matches, notMatches'
 
-const FIELDS = names('FilterField').join(', ')
+const FIELDS = [...names('Dimension'), ...names('FilterOnlyField')].join(', ')
 const OPERATORS = names('FilterOperator').join(', ')
 const FIELD_FILTER = '{"field":"country","operator":"is","value":["DE"]}'
 const TOO_MANY = 'is one member too many: a filter has exactly one of field, property and type'

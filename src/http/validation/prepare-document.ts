@@ -7,6 +7,7 @@
  * | `maxItems` beside `items` | `if maxItems then items`: a long array costs one error, not one per item |
  * | `oneOf` with a `discriminator` | `if type is x then X`: errors of the chosen branch alone |
  * | `allOf` with `unevaluatedProperties` | one closed object with all properties |
+ * | a union of texts that are listed | one list: its error names them all |
  * | a property that refers to a schema with a `default` | the default beside the reference, where Ajv reads it |
  * | `propertyNames` | nothing: `validateProperties` checks the names, with one message for all |
  * | a union in `UNIONS` | the schema that the table names |
@@ -77,6 +78,7 @@ type Rewrite = (schema: Json, schemas: Schemas) => Json
 const REWRITES: readonly (readonly [keyword: string, rewrite: Rewrite])[] = [
   ['maxItems', checkMaxItemsFirst],
   ['discriminator', splitByDiscriminator],
+  ['oneOf', uniteEnums],
   ['unevaluatedProperties', mergeAllOf],
   ['properties', liftDefaults],
   ['propertyNames', ({ propertyNames: _, ...schema }) => schema],
@@ -176,6 +178,16 @@ function splitByDiscriminator({ discriminator, oneOf: _, ...rest }: Json): Json 
     return { if: { type: 'object', required: [propertyName], properties }, then: { $ref } }
   })
   return { ...rest, properties: { [propertyName]: { enum: Object.keys(mapping) } }, allOf }
+}
+
+function uniteEnums({ oneOf, ...rest }: Json, schemas: Schemas): Json {
+  const members = (oneOf as readonly Json[]).map(
+    (member) => findReferred(member, schemas) ?? member,
+  )
+  const isListed = members.every((member) => 'enum' in member)
+  return isListed
+    ? { ...rest, type: 'string', enum: members.flatMap((member) => member['enum']) }
+    : { ...rest, oneOf }
 }
 
 function mergeAllOf({ allOf, properties }: Json, schemas: Schemas): Json {

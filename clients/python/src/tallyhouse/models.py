@@ -856,33 +856,15 @@ FiltersOperator: TypeAlias = Literal["and", "or"]
 """`and`: an event must satisfy all filters. `or`: it must satisfy at least one."""
 
 
-FilterField: TypeAlias = Literal[
-    "country",
-    "city",
-    "page:origin",
-    "page:path",
-    "page:hash",
-    "browser",
-    "device_type",
-    "os",
-    "referrer",
-    "referrer_url",
-    "referrer_type",
-    "utm_source",
-    "utm_medium",
-    "utm_campaign",
-    "utm_content",
-    "utm_term",
-    "event:name",
-    "channel",
-    "page:entry",
-    "page:exit",
-    "region",
-    "language",
-]
-"""The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. `page:hash`
-is the hash of the page, without `#`; `referrer_url` is the URL of the session's referrer. An event property has a filter of
-its own, with the member `property`.
+FilterOnlyField: TypeAlias = Literal["page:hash", "referrer_url"]
+"""Fields that only filters compare: `page:hash` is the hash of the page, without `#`; `referrer_url` is the URL of the session's
+referrer.
+"""
+
+
+FilterField: TypeAlias = Dimension | FilterOnlyField
+"""The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. An event
+property has a filter of its own, with the member `property`.
 """
 
 
