@@ -107,7 +107,11 @@ test('a query that fails is an error of its own, and is logged', async () => {
   const results = await readResults(await send(3, { readRows }))
   expect(results.map(({ status }) => status)).toEqual([200, 500, 200])
   expect(results[1]?.body).toEqual({
-    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
+    error: {
+      code: 'INTERNAL_ERROR',
+      message: 'Something went wrong.',
+      docs: '/docs/errors#internal_error',
+    },
   })
   expect(app!.log()).toContain('secret of the store')
 })
