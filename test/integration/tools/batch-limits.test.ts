@@ -52,7 +52,11 @@ test('each query counts for the rate limit: those beyond it get 429', async () =
       id,
       status: 429,
       body: {
-        error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/per minute/) },
+        error: {
+          code: 'RATE_LIMIT_EXCEEDED',
+          message: expect.stringMatching(/per minute/),
+          docs: '/docs/errors#rate_limit_exceeded',
+        },
       },
       retry_after: expect.any(Number),
     })),

@@ -250,7 +250,11 @@ test('over the limit of requests: 429 over HTTP, and over stdio an error that sa
     expect([isError, JSON.parse(text)]).toEqual([
       true,
       {
-        error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringContaining('per minute') },
+        error: {
+          code: 'RATE_LIMIT_EXCEEDED',
+          message: expect.stringContaining('per minute'),
+          docs: '/docs/errors#rate_limit_exceeded',
+        },
         retry_after: expect.any(Number),
       },
     ])
