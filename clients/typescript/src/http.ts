@@ -36,10 +36,10 @@ export interface Reader<T> {
   readonly read: (response: Response, deadline: Deadline) => T | Promise<T>
 }
 
-/** Sends a request until it succeeds, or there is no use in sending it again. @param body undefined for GET */
+/** Sends a request until it succeeds, or there is no use in sending it again. @param body an object, or JSON; undefined for GET */
 export type Ask = <T>(
   path: string,
-  body: object | undefined,
+  body: object | string | undefined,
   options?: RequestOptions,
   reader?: Reader<T>,
 ) => Promise<Result<T>>
@@ -53,7 +53,7 @@ export function connect(token: string, options: ConnectionOptions): Ask {
   const base = url.replace(/\/+$/, '')
   return async <T>(
     path: string,
-    body: object | undefined,
+    body: object | string | undefined,
     { signal }: RequestOptions = {},
     reader: Reader<T> = { mediaType: JSON_TYPE, read: readJson as Reader<T>['read'] },
   ) => {
@@ -64,8 +64,7 @@ export function connect(token: string, options: ConnectionOptions): Ask {
       Accept: reader.mediaType,
       ...(body === undefined ? {} : { 'Content-Type': JSON_TYPE }),
     }
-    const init =
-      body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: toJson(body) }
     for (;;) {
       const result = await sendOnce(
         send,
@@ -84,6 +83,9 @@ export function connect(token: string, options: ConnectionOptions): Ask {
     }
   }
 }
+
+const toJson = (body: object | string): string =>
+  typeof body === 'string' ? body : JSON.stringify(body)
 
 async function sendOnce<T>(
   send: Send,

@@ -21,6 +21,7 @@ import { createTables, type Tables } from './tables.js'
 
 export type { BatchResponse, CheckedBatch } from './batch.js'
 export type * from './contract.js'
+export { QueueFullError, type DeliveryOptions, type Exclusion, type SentEvent } from './delivery.js'
 export type { ConnectionOptions, RequestOptions, Send } from './http.js'
 export { IncompleteResponseError, type Result, type TallyhouseError } from './result.js'
 export type { RetryOptions } from './retries.js'
@@ -34,6 +35,14 @@ export type {
   TableOptions,
   TableRequests,
 } from './tables.js'
+export {
+  createTracker,
+  type AnyEvents,
+  type TrackedEvent,
+  type Tracker,
+  type TrackerOptions,
+  type Visitor,
+} from './tracker.js'
 
 export interface ClientOptions extends ConnectionOptions {
   /** The API key. It belongs on servers only. */

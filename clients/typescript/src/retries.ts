@@ -66,8 +66,16 @@ const isTimeout = (error: unknown): boolean =>
   (('name' in error && TIMEOUTS.has(String(error.name))) ||
     ('cause' in error && isTimeout(error.cause)))
 
-/** @throws the reason of the signal, when it aborts */
-export const wait = (seconds: number, signal?: AbortSignal): Promise<void> =>
+/** Lets the process end while a timer runs, in runtimes that can. */
+export const unref = (timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> =>
+  typeof timer === 'object' ? timer.unref() : timer
+
+/** @param isBackground whether the process may end meanwhile. @throws the reason of the signal, when it aborts */
+export const wait = (
+  seconds: number,
+  signal?: AbortSignal,
+  { isBackground = false } = {},
+): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const stop = (): void => {
@@ -78,5 +86,6 @@ export const wait = (seconds: number, signal?: AbortSignal): Promise<void> =>
       signal?.removeEventListener('abort', stop)
       resolve()
     }, seconds * 1_000)
+    if (isBackground) unref(timer)
     signal?.addEventListener('abort', stop, { once: true })
   })

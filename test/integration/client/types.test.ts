@@ -5,7 +5,7 @@ import ts from 'typescript'
 import { packagePath } from '../../../src/lib/package-path.js'
 
 const SETUP = `
-import { createTallyhouse, type Metric, type QueryRequest, type QueryResponse, type Result, type Row } from '${packagePath('clients/typescript/src/index.js')}'
+import { createTallyhouse, createTracker, type Metric, type QueryRequest, type QueryResponse, type Result, type Row } from '${packagePath('clients/typescript/src/index.js')}'
 const tally = createTallyhouse({ url: 'http://127.0.0.1', apiKey: 'key' })
 /** Returns the data, and fails to compile for what is no result. */
 const get = async <T,>(result: Promise<Result<T>>): Promise<T> => {
@@ -21,6 +21,13 @@ declare const body: QueryRequest
 declare const metrics: readonly Metric[]
 declare const metric: 'users' | 'visits'
 declare const isWide: boolean
+interface Events {
+  signup: { readonly plan: 'free' | 'pro'; readonly seats?: number }
+  pageview: { readonly theme?: string }
+}
+const tracker = createTracker<Events>({ url: 'http://127.0.0.1', token: 'tallypub_1' })
+const open = createTracker({ url: 'http://127.0.0.1', token: 'tallypub_1' })
+const USER = { user_id: 'u42' }
 `.trim()
 
 /** Uses that compile, each on a line. `same` demands that two types are equal. */
@@ -51,6 +58,9 @@ const p: Result<QueryResponse> = await tally.query({ date_range: 'today', metric
 const q = { date_range: ['2026-01-01', '2026-01-31'], metrics: ['users'] } as const; (await first(tally.query(q))).metrics.users satisfies number
 await tally.table({ interval: 'day', date_range: 'today' }, { operation: 'retention', format: 'arrow' })
 await tally.table({ date_range: 'today', limit: 'all' }, { format: 'csv' })
+tracker.track('signup', { ...USER, url: 'https://shop.example/join', properties: { plan: 'pro' } }) satisfies string
+tracker.track('pageview', { ip: '203.0.113.7', user_agent: 'Firefox' })
+open.track('anything', { ...USER, properties: { words: ['red', 'shoes'] } })
 `
 
 /** Slips, and what the compiler says about each. */
@@ -115,6 +125,13 @@ const WRONG: readonly (readonly [code: string, message: RegExp])[] = [
     /index '1'/,
   ],
   ["tally.table({ date_range: 'today' }, { operation: 'retention' })", /'interval' is missing/],
+  ["tracker.track('sigup', { ...USER, properties: { plan: 'pro' } })", /"sigup"/],
+  ["tracker.track('signup', { ...USER, properties: { plan: 'gold' } })", /Type '"gold"'/],
+  ["tracker.track('signup', { ...USER, properties: { plan: 'pro', seat: 1 } })", /'seat' does not/],
+  ["tracker.track('signup', USER)", /'properties' is missing/],
+  ["tracker.track('pageview', {})", /not assignable/],
+  ["tracker.track('pageview', { ip: '203.0.113.7' })", /not assignable/],
+  ["open.track('a', { ...USER, userId: 'u42' })", /'userId' does not exist|Did you mean/],
   ["tally.table({ date_range: 'today' }, { format: 'xlsx' })", /'"xlsx"' is not assignable/],
 ]
 
