@@ -20,7 +20,7 @@ export interface Exclusion {
 export interface DeliveryOptions {
   /** The seconds that an event waits for others, to be sent with them; 1 by default. */
   readonly flushSeconds?: number
-  /** The bytes that the waiting events take at most, as JSON in UTF-8; 10,000,000 by default. */
+  /** The bytes that the waiting events take at most, as JSON in UTF-8; 64 MiB by default. */
   readonly maxQueueBytes?: number
   /** What happens to an event that finds the queue full: `track` throws a QueueFullError, as by default, or `onError` is told that it is lost. */
   readonly whenFull?: 'throw' | 'drop'
@@ -31,13 +31,15 @@ export interface DeliveryOptions {
    * written to the console.
    */
   readonly onError?: (error: TallyhouseError, lost: readonly SentEvent[]) => void
-  /** Is told what the service accepted, but will not count. */
+  /** Is told what the service accepted, but will not count. By default it is written to the console. */
   readonly onExcluded?: (exclusion: Exclusion) => void
 }
 
-/** The limits of a request are 1,000 events and 1,048,576 bytes. */
 const MAX_EVENTS = 1_000
-const MAX_BYTES = 1_000_000
+/** The service takes 1 MB; some proxies before it take less. */
+const MAX_BYTES = 500_000
+/** How often events are sent at most that get 500, a fault of the service: it may be due to them. */
+const MAX_FAULTS = 3
 const MAX_BACK_OFF_SECONDS = 30
 
 /** The queue has no room for an event, because the service does not accept events as fast as they are tracked. */
@@ -53,7 +55,7 @@ interface Queued {
 /** The events of a project that wait to be accepted. The first ones are those that are being sent. */
 export class Delivery {
   readonly #ask: Ask
-  readonly #options: Required<Omit<DeliveryOptions, 'onExcluded'>> & DeliveryOptions
+  readonly #options: Required<DeliveryOptions>
   readonly #queue: Queued[] = []
   readonly #end = new AbortController()
   #bytes = 0
@@ -69,10 +71,11 @@ export class Delivery {
     this.#ask = ask
     this.#options = {
       flushSeconds: 1,
-      maxQueueBytes: 10_000_000,
+      maxQueueBytes: 64 * 1_024 * 1_024,
       whenFull: 'throw',
       closeSeconds: 10,
       onError: logError,
+      onExcluded: logExcluded,
       ...options,
     }
   }
@@ -167,7 +170,7 @@ export class Delivery {
   async #deliver(batch: readonly Queued[]): Promise<void> {
     const { signal } = this.#end
     let events = batch
-    for (let resent = 0; events.length > 0; resent++) {
+    for (let [resent, faults] = [0, 0]; events.length > 0; resent++) {
       const body = `[${events.map(({ json }) => json).join(',')}]`
       const result = await this.#ask<Schemas['Accepted']>('/v1/events', body, { signal })
       if (result.ok) {
@@ -175,7 +178,8 @@ export class Delivery {
         return
       }
       const { error } = result
-      const lost = signal.aborted ? events : findLost(error, events)
+      if (error.status === 500) faults += 1
+      const lost = signal.aborted || faults === MAX_FAULTS ? events : findLost(error, events)
       // A callback that throws does not stop the delivery.
       queueMicrotask(() => this.#options.onError(error, lost.map(parse)))
       events = events.filter((event) => !lost.includes(event))
@@ -195,7 +199,7 @@ export class Delivery {
       const event = events[Number(index)]
       return event ? [{ event: parse(event), message: `${rest.join('.')} ${message}` }] : []
     })
-    queueMicrotask(() => this.#options.onExcluded?.({ excluded, warnings: named }))
+    queueMicrotask(() => this.#options.onExcluded({ excluded, warnings: named }))
   }
 }
 
@@ -217,4 +221,9 @@ const sumBytes = (events: readonly Queued[]): number =>
 function logError({ code, message }: TallyhouseError, { length }: readonly SentEvent[]): void {
   const events = length === 0 ? 'events are sent again' : `events are lost (${length})`
   console.error(`tallyhouse: ${events}: ${code}: ${message}`)
+}
+
+function logExcluded({ excluded, warnings: [warning] }: Exclusion): void {
+  const reason = warning === undefined ? '' : `: ${warning.message}`
+  console.warn(`tallyhouse: events are not counted: ${JSON.stringify(excluded)}${reason}`)
 }

@@ -115,7 +115,7 @@ test('a request is not larger than it may be', async () => {
   for (let i = 0; i < 100; i++) tracker.track('a', { ...USER, path: 'ü'.repeat(15_000) })
   await tracker.close()
   const bytes = received.map(({ events }) => Buffer.byteLength(JSON.stringify(events)))
-  expect(bytes.filter((size) => size > 1_048_576)).toEqual([])
+  expect(bytes.filter((size) => size > 500_000)).toEqual([])
   expect(received.flatMap(({ events }) => events)).toHaveLength(100)
 })
 
@@ -174,6 +174,22 @@ test.each<[string, Answer, readonly string[], readonly [string, readonly string[
   tracker.track('e', USER)
   await tracker.close()
   expect([names(), errors]).toEqual([[...want, 'e'], [error]])
+})
+
+test('events that get 500 three times are lost, and those that follow are sent', async () => {
+  script = [failure(500), failure(503), failure(500), failure(500)]
+  const tracker = connect()
+  tracker.track('a', USER)
+  await tracker.flush()
+  tracker.track('b', USER)
+  await tracker.close()
+  expect(names()).toEqual(['a', 'a', 'a', 'a', 'b'])
+  expect(errors).toEqual([
+    ['CODE_500', []],
+    ['CODE_503', []],
+    ['CODE_500', []],
+    ['CODE_500', ['a']],
+  ])
 })
 
 test('a full queue is an error, or the event is lost and told', async () => {
@@ -247,15 +263,21 @@ test('what the service will not count is told', async () => {
   expect(excluded).toEqual([{ excluded: { bots: 2 }, warnings: [{ event, message }] }])
 })
 
-test('errors are written to the console, unless somebody listens', async () => {
+test('errors and exclusions are written to the console, unless somebody listens', async () => {
   const written = jest.spyOn(console, 'error').mockImplementation(() => undefined)
-  script = [failure(503), failure(401)]
-  const tracker = createTracker({ url: url(), token: 'tallypub_1' })
+  const warned = jest.spyOn(console, 'warn').mockImplementation(() => undefined)
+  const warnings = [{ field: '0.user_agent', message: 'is missing' }]
+  script = [failure(503), failure(401), [202, { accepted: 1, excluded: { bots: 1 }, warnings }]]
+  const tracker = createTracker({ url: url(), token: 'tallypub_1', closeSeconds: CLOSE_SECONDS })
   tracker.track('a', USER)
   await tracker.flush()
   expect(written.mock.calls).toEqual([
     ['tallyhouse: events are sent again: CODE_503: no'],
     ['tallyhouse: events are lost (1): CODE_401: no'],
   ])
+  tracker.track('b', USER)
   await tracker.close()
+  expect(warned.mock.calls).toEqual([
+    ['tallyhouse: events are not counted: {"bots":1}: user_agent is missing'],
+  ])
 })
