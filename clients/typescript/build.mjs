@@ -2,7 +2,7 @@
  * Builds the package: JavaScript as an ES module and as CommonJS, and types for both. Uses esbuild and TypeScript of the project.
  */
 import { build } from 'esbuild'
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import process from 'node:process'
 import ts from 'typescript'
@@ -41,7 +41,6 @@ for (const name of ['openapi.d.ts', 'collector.d.ts']) {
   await writeDeclaration(name, await readFile(contract, 'utf8'))
 }
 await rm(types, { recursive: true })
-await cp(path.join(home, '../../LICENSE'), path.join(out, 'LICENSE'))
 
 async function writeDeclaration(name, text) {
   await writeFile(path.join(out, name), text)
