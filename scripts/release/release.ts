@@ -4,7 +4,13 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { packagePath } from '../../src/lib/package-path.js'
-import { CHANGELOG, readUnreleased, releaseUnreleased } from './changelog.js'
+import {
+  CHANGELOG,
+  PACKAGE_CHANGELOGS,
+  readUnreleased,
+  releasePackage,
+  releaseUnreleased,
+} from './changelog.js'
 import {
   hasTag,
   listDisagreements,
@@ -67,6 +73,9 @@ function buildFiles(read: ReadFile, { version, date }: Release): ReadonlyMap<str
       file,
       text.replace(pattern, (_, before: string) => before + version),
     )
+  }
+  for (const file of PACKAGE_CHANGELOGS) {
+    files.set(file, releasePackage(read(file) ?? '', version, date))
   }
   return files.set(CHANGELOG, releaseUnreleased(read(CHANGELOG) ?? '', version, date))
 }
