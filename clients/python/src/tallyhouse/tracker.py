@@ -114,12 +114,11 @@ class Tracker:
         self._on_error = on_error or _log_error
         self._connect = partial(
             httpx.Client,
-            base_url=url,
-            headers=_wire.headers(token),
+            base_url=httpx.URL(url),
+            headers=httpx.Headers(_wire.headers(token)),
             timeout=timeout,
             transport=transport,
         )
-        self._connect().close()  # An invalid URL or token is an error here, not in the thread.
         self._is_closed = False
         self._start_over()
         if hasattr(os, "register_at_fork"):
