@@ -2,6 +2,7 @@
 import { Option } from 'commander'
 import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
+import { TOOLS } from '../../ingest/import/presets/tools.js'
 import { countAffected } from '../../ingest/loader/affected.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
 import { UserError } from '../../lib/errors.js'
@@ -34,6 +35,11 @@ export const addImport: AddCommand = (program, context) => {
       'Read a field from a column, such as user_id=uuid or properties.plan=tier; repeatable; ' +
         'columns that are neither mapped nor fields of events are then ignored',
       addToMapping,
+    )
+    .addOption(
+      new Option('--from <tool>', 'Tool that exported the files: see docs/imports.md')
+        .choices(TOOLS)
+        .conflicts(['format', 'map', 'origin', 'zone']),
     )
     .option(
       '--origin <origin>',

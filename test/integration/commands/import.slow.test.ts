@@ -242,6 +242,26 @@ test('Unix times are read in any file: seconds, milliseconds and microseconds', 
   ])
 })
 
+test('exports of other tools: columns that events have no field for are named', async () => {
+  const header = 'created_at,session_id,visit_id,event_type,event_name,url_path,screen,page_title'
+  await file('umami.csv', `${header}\n2026-01-31 10:00:00,s,v,1,,/,1x1,Home\n`)
+  const { code, stdout, stderr } = await importing('--json', '--from', 'umami', 'umami.csv')
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 },
+  ])
+  expect(stderr).toContain(
+    'umami.csv: left out, because events have no such field: screen, page_title\n',
+  )
+  const refused = await importing('--from', 'plausible', 'umami.csv')
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^tallyhouse: umami\.csv: has totals per day and not events\. .*\n$/),
+  ])
+  const mapped = await importing('--from', 'umami', '--map', 'user_id=x', 'umami.csv')
+  expect([mapped.code, mapped.stderr]).toEqual([2, expect.stringContaining('--map')])
+})
+
 test('times without a zone are read in UTC, and the command says so, or in --zone', async () => {
   await file('local.csv', 'timestamp,event_id\n2026-01-31 11:00:00,a\n2026-01-31 11:00:00,b\n')
   const note = 'local.csv: timestamps without a zone are read in UTC; --zone names another\n'

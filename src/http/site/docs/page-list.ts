@@ -37,6 +37,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     pages: [
       'api',
       'sending',
+      'imports',
       'terminal',
       'paging',
       'formats',
