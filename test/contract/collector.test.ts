@@ -187,7 +187,7 @@ describe('examples are valid', () => {
   test.each(valuesOf(content['text/plain']!.examples))('%s', async (_, body) => {
     const text = String(body).replace('tallypub_x7k2m9q4c1v8b5n3z6t0w2r4', PROJECT.token)
     // The token of the header must be that of the body.
-    const response = await app.collect(text, { headers: { 'Content-Type': 'text/plain' } })
+    const response = await later.collect(text, { headers: { 'Content-Type': 'text/plain' } })
     expect(await response.json()).toEqual({ accepted: 1 })
   })
 

@@ -42,7 +42,7 @@ export async function importOne(
   source: ImportSource,
   options: ImportCommandOptions,
 ): Promise<Imported> {
-  const { project, strict, dryRun = false, format, map, origin, zone } = options
+  const { project, strict, dryRun = false, format, map, from, origin, zone } = options
   const progress = showProgress(source.name, context.note)
   const rejected = collectRejectedRows(source, progress.note, { writesNothing: dryRun })
   const bytes = countBytes(source.open())
@@ -53,7 +53,8 @@ export async function importOne(
     const rows = await openRows(bytes.chunks, {
       writer: opened.store.writer,
       onZoneless,
-      ...omitUndefined({ format, mapping: map, origin, zone }),
+      onLeftOut: (columns) => noteLeftOut(progress.note, source, columns),
+      ...omitUndefined({ format, mapping: map, tool: from, origin, zone }),
     })
     const report = await importIntoCluster(opened.cluster, rows.rows, {
       ...omitUndefined({ projectId: project, strict, zone }),
@@ -82,6 +83,20 @@ export async function importOne(
 
 const zonelessNote = ({ name }: ImportSource): string =>
   `${name}: timestamps without a zone are read in UTC; --zone names another`
+
+const MAX_SHOWN = 20
+
+/** Notes the columns that are not imported. */
+function noteLeftOut(
+  note: (text: string) => void,
+  { name }: ImportSource,
+  columns: readonly string[],
+): void {
+  if (columns.length === 0) return
+  const more = columns.length > MAX_SHOWN ? ` and ${columns.length - MAX_SHOWN} more` : ''
+  const shown = columns.slice(0, MAX_SHOWN).join(', ')
+  note(`${name}: left out, because events have no such field: ${shown}${more}`)
+}
 
 /** Creates a function whose first call writes a note. */
 function noteOnce(note: (text: string) => void, text: string): () => void {

@@ -2,6 +2,7 @@
 import { Option } from 'commander'
 import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
+import { TOOLS } from '../../ingest/import/presets/tools.js'
 import { countAffected } from '../../ingest/loader/affected.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
 import { UserError } from '../../lib/errors.js'
@@ -35,6 +36,11 @@ export const addImport: AddCommand = (program, context) => {
         'columns that are neither mapped nor fields of events are then ignored',
       addToMapping,
     )
+    .addOption(
+      new Option('--from <tool>', 'Tool that exported the files: see docs/imports.md')
+        .choices(TOOLS)
+        .conflicts(['format', 'map', 'origin', 'zone']),
+    )
     .option(
       '--origin <origin>',
       'Origin of the site whose access log is imported, such as https://example.com',
@@ -54,8 +60,8 @@ export const addImport: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       '\nRejected rows and their reasons are written to <file>.rejected.ndjson, or stdin.rejected.ndjson; all other rows' +
-        '\nare imported. The exit code is 1 for a file that cannot be read or of which no row could be read, and for' +
-        '\nrejected rows with --strict.',
+        '\nare imported. The exit code is 1 for a file that cannot be read or of which no row could be read, if nothing' +
+        '\nwas loaded and nothing is a duplicate, and for rejected rows with --strict.',
     )
     .action(async (names: readonly string[], options: ImportCommandOptions) => {
       const { dryRun = false } = options
@@ -89,6 +95,14 @@ async function importAll(
   }
   const unreadable = imported.flatMap((one) => describeUnreadable(one) ?? [])
   if (unreadable.length > 0) throw new UserError(unreadable.join('; '))
+  if (total.events + total.duplicates === 0) throw new UserError(describeNothing(total))
+}
+
+/** Says why the sources, which could be read, gave no event. */
+function describeNothing({ skipped, bots, excluded, rejected }: ImportTotal): string {
+  const outcomes = Object.entries({ skipped, bots, excluded, rejected })
+  const counts = outcomes.flatMap(([name, count]) => (count === 0 ? [] : `${count} ${name}`))
+  return `nothing was loaded: ${counts.join(', ')}`
 }
 
 /** Says why a source gave nothing to import; undefined if a row could be read, even one that was skipped or excluded. */

@@ -3,12 +3,14 @@ import { InvalidArgumentError } from 'commander'
 import { isTimeZone } from '../../lib/time-zone.js'
 import { FIELDS } from '../../model/event-fields.js'
 import type { Format } from '../../ingest/import/formats/format.js'
+import type { Tool } from '../../ingest/import/presets/tools.js'
 import { parseTarget, type Mapping } from '../../ingest/import/formats/mapping.js'
 
 export interface ImportCommandOptions {
   readonly project?: string
   readonly format?: Format
   readonly map?: Mapping
+  readonly from?: Tool
   readonly origin?: string
   readonly zone?: string
   readonly dryRun?: boolean

@@ -19,7 +19,7 @@ interface SummaryOptions {
   readonly dryRun?: boolean
 }
 
-/** Prints the summary: a table, or JSON in which `skipped` keeps its older name `passedOver`. */
+/** Prints the summary: a table, or JSON with the same names in camelCase. */
 export function printSummary(
   { print }: CommandContext,
   { received, events, duplicates, bots, excluded, rejected, ...total }: ImportTotal,
@@ -33,7 +33,7 @@ export function printSummary(
   const seconds = stopwatch.getSeconds()
   const rowsPerSecond = stopwatch.computeRate(read)
   if (asJson) {
-    const found = { ...counts, passedOver: skipped, users, sessions, first, last, dryRun }
+    const found = { ...counts, skipped, users, sessions, first, last, dryRun }
     const speed = { seconds: Number(seconds.toFixed(3)), rowsPerSecond }
     print(formatJson({ ...found, ...speed, rejectedFiles }))
     return
@@ -46,8 +46,8 @@ export function printSummary(
     ['first', formatTime(first)],
     ['last', formatTime(last)],
     ['seconds', seconds.toFixed(1)],
-    ['rows/s', formatNumber(rowsPerSecond)],
-    ...rejectedFiles.map((file) => ['see', file]),
+    ['rows per second', formatNumber(rowsPerSecond)],
+    ...rejectedFiles.map((file) => ['rejected file', file]),
     ...(dryRun ? [['dry run', 'nothing was imported']] : []),
   ]
   print(formatTable(rows))

@@ -59,7 +59,7 @@ const SUMMARY = {
   bots: 0,
   excluded: 0,
   rejected: 0,
-  passedOver: 0,
+  skipped: 0,
   users: 0,
   sessions: 0,
   first: null,
@@ -97,7 +97,7 @@ test('files are loaded in order, plain or gzipped, without duplicates', async ()
   expect(await importing('plain.ndjson')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^read +2\nloaded +0\nduplicates +2\nbots +0\nexcluded +0\nrejected +0\nskipped +0\nusers +1\nsessions +1\nfirst +2026-01-31 10:00:00 UTC\nlast +2026-01-31 10:00:00 UTC\nseconds +[\d.]+\nrows\/s +[\d,]+\n$/,
+      /^read +2\nloaded +0\nduplicates +2\nbots +0\nexcluded +0\nrejected +0\nskipped +0\nusers +1\nsessions +1\nfirst +2026-01-31 10:00:00 UTC\nlast +2026-01-31 10:00:00 UTC\nseconds +[\d.]+\nrows per second +[\d,]+\n$/,
     ),
   })
 })
@@ -125,11 +125,11 @@ describe('every format is detected by its content', () => {
       ],
     ]
 
-  test.each(sample(formats, 2))('%s', async (format, write, options, passedOver) => {
+  test.each(sample(formats, 2))('%s', async (format, write, options, skipped) => {
     const bytes = await write()
     await file('plain', bytes)
     await file('packed', gzipSync(bytes))
-    const want = { ...SUMMARY, ...ONE_SESSION, read: 1 + passedOver, passedOver }
+    const want = { ...SUMMARY, ...ONE_SESSION, read: 1 + skipped, skipped }
     const first = await importing('--json', ...options, 'plain')
     expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { ...want, loaded: 1 }])
     // A second import finds duplicates, gzipped or on standard input.
@@ -213,6 +213,53 @@ test('files of which no row can be read end the command with 1, after all others
     1,
     'tallyhouse: bad.csv: its only row could not be read',
   ])
+})
+
+test('files that can be read and give no event end the command with 1, and say why', async () => {
+  const log = '192.0.2.7 - - [31/Jan/2026:11:00:00 +0100] "GET /a.css HTTP/1.1" 200 12 "-" "x"\n'
+  await file('assets.log', log)
+  await file('bots.ndjson', line('a', { user_agent: 'curl/8.5.0' }) + line('b', { ip: 'x' }))
+  const found = { ...SUMMARY, read: 3, bots: 1, rejected: 1, skipped: 1 }
+  const why = 'tallyhouse: nothing was loaded: 1 skipped, 1 bots, 1 rejected\n'
+  const { code, stdout, stderr } = await importing('--json', 'assets.log', 'bots.ndjson')
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    { ...found, rejectedFiles: ['bots.ndjson.rejected.ndjson'] },
+  ])
+  expect(stderr.endsWith(why)).toBe(true)
+  // Beside events, such files are no failure.
+  await file('good.ndjson', GOOD)
+  expect((await importing('assets.log', 'bots.ndjson', 'good.ndjson')).code).toBe(0)
+})
+
+test('Unix times are read in any file: seconds, milliseconds and microseconds', async () => {
+  await file('times.csv', 'timestamp,user_id\n1769853600,u\n1769853600000,u\n')
+  await file('times.ndjson', '{"timestamp":1769853600000000,"user_id":"u"}\n')
+  const { code, stdout } = await importing('--json', 'times.csv', 'times.ndjson')
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { ...SUMMARY, ...ONE_SESSION, read: 3, loaded: 3 },
+  ])
+})
+
+test('exports of other tools: columns that events have no field for are named', async () => {
+  const header = 'created_at,session_id,visit_id,event_type,event_name,url_path,screen,page_title'
+  await file('umami.csv', `${header}\n2026-01-31 10:00:00,s,v,1,,/,1x1,Home\n`)
+  const { code, stdout, stderr } = await importing('--json', '--from', 'umami', 'umami.csv')
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 },
+  ])
+  expect(stderr).toContain(
+    'umami.csv: left out, because events have no such field: screen, page_title\n',
+  )
+  const refused = await importing('--from', 'plausible', 'umami.csv')
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^tallyhouse: umami\.csv: has totals per day and not events\. .*\n$/),
+  ])
+  const mapped = await importing('--from', 'umami', '--map', 'user_id=x', 'umami.csv')
+  expect([mapped.code, mapped.stderr]).toEqual([2, expect.stringContaining('--map')])
 })
 
 test('times without a zone are read in UTC, and the command says so, or in --zone', async () => {

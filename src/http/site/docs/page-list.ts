@@ -37,6 +37,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     pages: [
       'api',
       'sending',
+      'script',
+      'imports',
       'terminal',
       'paging',
       'formats',

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { CsvError, parse, type Parser } from 'csv-parse'
 import { markInvalid, markNotUtf8, SKIPPED_LINE } from '../../inbox/line-marks.js'
 import { LineTooLongError } from './format.js'
-import { bindColumns, type ColumnBinding, type Mapping } from './mapping.js'
+import { bindColumns, type Mapping } from './mapping.js'
 import { buildEventLine, cellToJson } from './event-line.js'
 
 /** A record that exceeds this limit has a quote that is never closed. */
@@ -22,6 +22,24 @@ interface CsvRecord {
   readonly raw: string
 }
 
+/** Takes the names of the header, and returns the function that converts the cells of a record to a line. */
+type BindHeader = (names: readonly string[]) => (cells: readonly string[]) => string
+
+/** Binds a header of fields, or of the columns that a mapping names. */
+export const bindFields =
+  (mapping: Mapping): BindHeader =>
+  (names) => {
+    const bindings = bindColumns(names, mapping)
+    const options = { hasForeignNames: mapping.size > 0 }
+    return (cells) =>
+      buildEventLine(
+        bindings.map(({ index, target }) => [
+          target,
+          cellToJson(target, cells[index] ?? '', options),
+        ]),
+      )
+  }
+
 /**
  * Converts each record after the header to one line; a blank line is a skipped row.
  *
@@ -30,7 +48,7 @@ interface CsvRecord {
  */
 export async function* readCsv(
   source: AsyncIterable<Buffer>,
-  mapping: Mapping,
+  bind: BindHeader,
 ): AsyncGenerator<Buffer> {
   let lines: string[] = []
   let convert: ((record: CsvRecord) => string) | undefined
@@ -39,7 +57,7 @@ export async function* readCsv(
     if (convert !== undefined) {
       lines.push(convert(record))
       rows++
-    } else if (!isBlank(record)) convert = createConverter(record, mapping)
+    } else if (!isBlank(record)) convert = createConverter(record, bind)
   }
   const parser = createParser(onRecord)
   const takeLines = (): Buffer => {
@@ -95,18 +113,17 @@ async function end(parser: Parser): Promise<void> {
 const isBlank = ({ raw }: CsvRecord): boolean => raw.trim() === ''
 
 /** Creates the function that converts records, from the header. */
-function createConverter(header: CsvRecord, mapping: Mapping): (record: CsvRecord) => string {
+function createConverter(header: CsvRecord, bind: BindHeader): (record: CsvRecord) => string {
   const names = header.record.map((name) => decodeUtf8(name).trim())
-  const bindings = bindColumns(names, mapping)
+  const convertCells = bind(names)
   return (record) =>
-    isBlank(record) ? SKIPPED_LINE : convertRecord(record, names.length, bindings, mapping.size > 0)
+    isBlank(record) ? SKIPPED_LINE : convertRecord(record, names.length, convertCells)
 }
 
 function convertRecord(
   { record, raw }: CsvRecord,
   width: number,
-  bindings: readonly ColumnBinding[],
-  hasForeignNames: boolean,
+  convertCells: (cells: readonly string[]) => string,
 ): string {
   const isAscii = !BEYOND_ASCII.test(raw)
   const row = (isAscii ? raw : decodeUtf8(raw)).trimEnd()
@@ -117,12 +134,7 @@ function convertRecord(
   if (record.length !== width) {
     return markInvalid(`has ${record.length} cells where the header has ${width}`, row)
   }
-  return buildEventLine(
-    bindings.map(({ index, target }) => {
-      const cell = record[index] ?? ''
-      return [target, cellToJson(target, isAscii ? cell : decodeUtf8(cell), { hasForeignNames })]
-    }),
-  )
+  return convertCells(isAscii ? record : record.map(decodeUtf8))
 }
 
 const decodeUtf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString()

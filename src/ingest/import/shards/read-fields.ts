@@ -7,7 +7,7 @@ import { hasOwnId } from '../../../cluster/sender.js'
 import {
   findName,
   isString,
-  readString,
+  readScalar,
   scanMembers,
   toScannedName,
 } from '../timestamps/json-scan.js'
@@ -44,9 +44,12 @@ export function readFields(
 ): RoutingFields | undefined {
   const fields: RoutingFields = {}
   const isObject = scanMembers(bytes, start, end, (member) => {
-    const name = isString(bytes, member) ? findName(bytes, member, NAMES) : undefined
-    if (name !== undefined && isWanted(name, needs))
-      fields[name] ??= readString(bytes, member.value, member.valueEnd)
+    const name = findName(bytes, member, NAMES)
+    if (name === undefined || !isWanted(name, needs)) return false
+    // A number is a Unix time. The loader rejects it in every other field.
+    const isRead = name === 'timestamp' || isString(bytes, member)
+    const text = isRead ? readScalar(bytes, member) : undefined
+    if (text !== undefined) fields[name] ??= text
     return isComplete(fields, needs)
   })
   return isObject ? fields : undefined

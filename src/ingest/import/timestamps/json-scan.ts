@@ -80,8 +80,18 @@ export function findName<Name extends string>(
 export const isString = (bytes: Buffer, { value }: MemberPositions): boolean =>
   bytes[value] === QUOTE
 
+/** Reads the text of a value that is a string or a number; undefined for all others. */
+export function readScalar(
+  bytes: Buffer,
+  { value, valueEnd }: MemberPositions,
+): string | undefined {
+  if (bytes[value] === QUOTE) return readString(bytes, value, valueEnd)
+  const text = bytes.toString('latin1', value, valueEnd).trimEnd()
+  return /^\d/.test(text) ? text : undefined
+}
+
 /** Reads a string, given with its quotes; the empty text if it is not valid JSON. */
-export function readString(bytes: Buffer, start: number, end: number): string {
+function readString(bytes: Buffer, start: number, end: number): string {
   if (!hasEscape(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1)
   try {
     return JSON.parse(bytes.toString('utf8', start, end)) as string

@@ -7,8 +7,7 @@ import { UTC } from '../../../lib/time-zone.js'
 import { NEWLINE } from '../formats/byte-stream.js'
 import {
   findName,
-  isString,
-  readString,
+  readScalar,
   scanMembers,
   toScannedName,
   type MemberPositions,
@@ -32,7 +31,7 @@ export function resolveTimestamps(bytes: Buffer, options: TimestampOptions): Buf
     const lineEnd = bytes.indexOf(NEWLINE, start)
     const end = lineEnd === -1 ? bytes.length : lineEnd
     const found = findTimestamp(bytes, start, end)
-    const resolved = found && resolveOne(readString(bytes, found.value, found.valueEnd), options)
+    const resolved = found && resolveOne(readScalar(bytes, found) ?? '', options)
     if (found !== undefined && resolved !== undefined) {
       parts.push(bytes.subarray(copied, found.value), Buffer.from(`"${resolved}"`))
       copied = found.valueEnd
@@ -58,11 +57,16 @@ function resolveOne(
   return timestamp.at.toISOString()
 }
 
-/** Finds the timestamp that the loader reads: of several, the first that is a string. */
+/** Finds the timestamp that the loader reads: of several, the first that is a string or a number. */
 function findTimestamp(bytes: Buffer, start: number, end: number): MemberPositions | undefined {
   let found: MemberPositions | undefined
   scanMembers(bytes, start, end, (member) => {
-    if (isString(bytes, member) && findName(bytes, member, TIMESTAMP) !== undefined) found = member
+    if (
+      findName(bytes, member, TIMESTAMP) !== undefined &&
+      readScalar(bytes, member) !== undefined
+    ) {
+      found = member
+    }
     return found !== undefined
   })
   return found

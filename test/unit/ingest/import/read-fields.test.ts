@@ -27,6 +27,7 @@ test.each<[string, string, object | undefined]>([
     raw`{"a":1.5e3,"b":true,"c":null,"d":[1,"]}",{"ip":"x"}],"e":{"user_id":"x","f":{}},"ip":"i"}`,
     { ip: 'i' },
   ],
+  ['a Unix time', raw`{"timestamp": 1793527200 ,"ip":5}`, { timestamp: '1793527200' }],
   ['empty lists and objects', raw`{"a":[],"b":{},"ip":"i"}`, { ip: 'i' }],
   ['quotes and brackets in strings', raw`{"a":"\"}{,\\","\"ip\"":"x","ip":"i"}`, { ip: 'i' }],
   ['escapes in a name', raw`{"user\u005fid":"u","i\"p":"x"}`, { user_id: 'u' }],
