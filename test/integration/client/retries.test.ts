@@ -16,6 +16,7 @@ type Answer = number | 'breaks' | 'breaks off' | 'is silent' | Foreign
 interface Foreign {
   readonly status: number
   readonly type?: string
+  readonly location?: string
   readonly body: string
 }
 
@@ -44,7 +45,10 @@ beforeEach(async () => {
       if (answer === 'breaks') return void request.socket.destroy()
       if (typeof answer === 'object') {
         // Without a length: it ends where the connection does.
-        const head = answer.type === undefined ? '' : `Content-Type: ${answer.type}\r\n`
+        const head = Object.entries({ 'Content-Type': answer.type, Location: answer.location })
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')
         const line = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`
         return void request.socket.end(`${line}\r\n${head}Connection: close\r\n\r\n${answer.body}`)
       }
@@ -162,6 +166,16 @@ test.each<[string, readonly Answer[], number, object]>([
     Array<Answer>(3).fill({ status: 502, ...PAGE }),
     3,
     { status: 502, message: expect.stringContaining('(502 Bad Gateway, text/html) is not one of') },
+  ],
+  [
+    'a redirection',
+    [{ status: 301, location: 'https://stats.example/v1/analytics/query', body: '' }],
+    1,
+    {
+      status: 301,
+      message:
+        'The URL leads to another (301 Moved Permanently): use https://stats.example/v1/analytics/query',
+    },
   ],
   [
     'an error of no type',
