@@ -264,6 +264,19 @@ describe('a batch', () => {
       [failure('a', 503, 1), failure('b', 503, 1), failure('c', 503, 1)],
     ],
     [
+      'what got 500 twice at most',
+      [
+        [failure('a', 500), failure('b', 503, 2), failure('c', 400)],
+        [failure('a', 500), failure('b', 503, 2)],
+        [failure('a', 500), failure('b', 503, 2)],
+        [success('b')],
+      ],
+      {},
+      ['abc', 'ab', 'ab', 'b'],
+      [2_000, 2_000, 2_000],
+      [failure('a', 500), success('b'), failure('c', 400)],
+    ],
+    [
       'nothing if it may not',
       [[success('a'), failure('b', 429, 7), success('c')]],
       { retries: 0 },
