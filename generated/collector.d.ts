@@ -320,23 +320,7 @@ export interface components {
              * @example 2
              */
             readonly accepted: number;
-            /**
-             * @description How many of the accepted events no query will count, by the reason. Sent only if there are some. It holds what is known
-             *     when the events arrive: that they are of bots. The addresses and countries that the project excludes are applied when the events
-             *     are loaded; they are not in it.
-             * @example {
-             *       "bots": 1
-             *     }
-             */
-            readonly excluded?: {
-                /**
-                 * Format: int32
-                 * @description Events whose user agent is that of a bot, such as curl and the HTTP libraries of programming languages: the `user_agent` of
-                 *     the event or, where it counts (see [Pages and servers](/docs/sending#pages-and-servers)), the `User-Agent` of the request.
-                 * @example 1
-                 */
-                readonly bots?: number;
-            };
+            readonly excluded?: components["schemas"]["ExcludedEvents"];
             /**
              * @description The excluded events that a server can send in another way, so that they count, at most 100 of them: events without `user_id`,
              *     `ip` and `user_agent`, in a request whose `User-Agent` is that of a bot.
@@ -348,6 +332,24 @@ export interface components {
              *     ]
              */
             readonly warnings?: readonly components["schemas"]["FieldError"][];
+        };
+        /**
+         * Excluded events
+         * @description How many of the accepted events no query will count, by the reason. Sent only if there are some. It holds what is known
+         *     when the events arrive: that they are of bots. The addresses and countries that the project excludes are applied when the events
+         *     are loaded; they are not in it.
+         * @example {
+         *       "bots": 1
+         *     }
+         */
+        readonly ExcludedEvents: {
+            /**
+             * Format: int32
+             * @description Events whose user agent is that of a bot, such as curl and the HTTP libraries of programming languages: the `user_agent` of
+             *     the event or, where it counts (see [Pages and servers](/docs/sending#pages-and-servers)), the `User-Agent` of the request.
+             * @example 1
+             */
+            readonly bots?: number;
         };
         /**
          * Error response

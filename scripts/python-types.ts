@@ -33,9 +33,13 @@ export function writeType(schema: Schema): string {
   const choices = oneOf ?? anyOf
   if (choices !== undefined) return joinTypes(choices.map(writeType))
   if (values !== undefined) return `Literal[${values.map((one) => JSON.stringify(one)).join(', ')}]`
+  return joinTypes([type ?? []].flat().map((name) => writeNamed(name, schema)))
+}
+
+function writeNamed(type: string, schema: Schema): string {
   if (type === 'array') return writeArray(schema)
   if (type === 'object') return writeMap(schema)
-  return joinTypes([type ?? []].flat().map((name) => SIMPLE[name] ?? fail(schema)))
+  return SIMPLE[type] ?? fail(schema)
 }
 
 /** A pair may be written as a tuple or as a list; in an answer it is a list. */

@@ -24,6 +24,9 @@ import {
 
 const USAGE = 'usage: npm run release -- <version: 0.2.0> [--date <day: 2027-01-31>] [--dry-run]'
 
+/** The types of the contracts. Those of the last release are kept, for the test that finds changes that break programs. */
+const TYPES = ['openapi.d.ts', 'collector.d.ts']
+
 export interface Release {
   readonly version: string
   /** The day of the release, `YYYY-MM-DD`. */
@@ -76,6 +79,9 @@ function buildFiles(read: ReadFile, { version, date }: Release): ReadonlyMap<str
   }
   for (const file of PACKAGE_CHANGELOGS) {
     files.set(file, releasePackage(read(file) ?? '', version, date))
+  }
+  for (const file of TYPES) {
+    files.set(`generated/released/${file}`, read(`generated/${file}`) ?? '')
   }
   return files.set(CHANGELOG, releaseUnreleased(read(CHANGELOG) ?? '', version, date))
 }

@@ -109,7 +109,7 @@ test('every schema has an example', () => {
 
 const RESPONSES = new Set([
   'Accepted',
-  'Accepted.excluded',
+  'ExcludedEvents',
   'ErrorResponse',
   'ApiError',
   'FieldError',

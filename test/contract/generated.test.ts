@@ -26,5 +26,5 @@ test('so is the document for generated clients', async () => {
 
 test('so are the models of the Python client', async () => {
   const committed = await readFile(packagePath(PYTHON_MODELS), 'utf8')
-  expect(committed).toBe(generatePythonModels(await readContract()))
+  expect(committed).toBe(generatePythonModels(readContract()))
 })

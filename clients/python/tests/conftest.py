@@ -1,4 +1,7 @@
-"""The service that the tests ask: that of TALLYHOUSE_URL and TALLYHOUSE_API_KEY. Without it, the tests that need it are skipped."""
+"""
+The service that the tests ask: that of TALLYHOUSE_URL and TALLYHOUSE_API_KEY. The public token TALLYHOUSE_TOKEN sends to another
+project of it. Without them, the tests that need them are skipped.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,14 @@ def service() -> Service:
     if url is None or api_key is None:
         pytest.skip("no service: set TALLYHOUSE_URL and TALLYHOUSE_API_KEY")
     return Service(url, api_key)
+
+
+@pytest.fixture(scope="session")
+def token() -> str:
+    token = os.environ.get("TALLYHOUSE_TOKEN")
+    if token is None:
+        pytest.skip("no public token: set TALLYHOUSE_TOKEN")
+    return token
 
 
 @pytest.fixture

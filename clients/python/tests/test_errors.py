@@ -32,10 +32,22 @@ def test_an_error_that_is_not_of_the_service(body: bytes) -> None:
     assert error.message in ("Bad Gateway", "x")
 
 
-def test_an_answer_that_is_no_json() -> None:
+@pytest.mark.parametrize(
+    ("kind", "body", "named"),
+    [
+        pytest.param("text/html", b"<html><h1>Sign in</h1>", "text/html, and begins with '<html>", id="a page"),
+        pytest.param("application/json", b'{"data": [', "application/json, and begins with", id="a half"),
+        pytest.param("application/json", b"[1]", "begins with '[1]'", id="no object"),
+        pytest.param("application/json", b"\xff{", "begins with", id="no UTF-8"),
+        pytest.param(None, b"", "of no type, and begins with ''", id="nothing"),
+    ],
+)
+def test_a_response_that_is_not_of_the_service(kind: str | None, body: bytes, named: str) -> None:
+    headers = {} if kind is None else {"Content-Type": kind}
     with pytest.raises(TallyhouseError) as refused:
-        connect(lambda _: httpx.Response(200, content=b"<html>")).project()
-    assert refused.value.code == "NO_RESPONSE"
+        connect(lambda _: httpx.Response(200, headers=headers, content=body)).project()
+    assert (refused.value.status, refused.value.code) == (200, "NO_RESPONSE")
+    assert named in refused.value.message
 
 
 def test_an_error_on_a_later_page_is_raised() -> None:

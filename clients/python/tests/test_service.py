@@ -11,7 +11,7 @@ import pytest
 from conftest import Service
 from world import BY_NOTE, BY_PATH, DAY, EVENTS, FUNNEL, NOTES, PATHS, TABLES
 
-from tallyhouse import Client, TallyhouseError
+from tallyhouse import Client, TallyhouseError, Tracker, UserEvent
 
 
 def test_each_operation_is_answered(client: Client) -> None:
@@ -190,6 +190,30 @@ def test_exports_are_the_events(client: Client, tmp_path: Path) -> None:
     assert (tmp_path / "events.parquet").read_bytes()[:4] == b"PAR1"
     assert sorted(one.name for one in tmp_path.iterdir()) == [
         *["events", "events.ndjson", "events.parquet"]
+    ]
+
+
+def test_tracked_events_are_taken_or_told(service: Service, token: str) -> None:
+    at = "2026-06-15T11:00:00Z"
+    told: list[Any] = []
+    with Tracker(
+        service.url,
+        token,
+        on_error=lambda error, events: told.append((error.status, error.message, events)),
+        on_excluded=lambda response, events: told.append((response, len(events))),
+    ) as tracker:
+        for i in range(1_500):
+            tracker.track({"name": "paid", "user_id": f"u{i}", "timestamp": at})
+        assert tracker.flush()
+        assert told == []
+        invalid: UserEvent = {"user_id": "u", "timestamp": at, "url": "nowhere", "event_id": "e"}
+        tracker.track({"name": "paid", "user_id": "u0", "timestamp": at})
+        tracker.track(invalid)
+        tracker.track({"name": "paid", "ip": "203.0.113.7", "user_agent": "curl/8.5.0", "timestamp": at})
+        assert tracker.flush()
+    assert told == [
+        (400, "0.url must be an absolute URL, such as https://example.com/path", [invalid]),
+        ({"accepted": 2, "excluded": {"bots": 1}}, 2),
     ]
 
 

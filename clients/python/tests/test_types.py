@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tallyhouse import Client, ExportRequest, QueryRequest, QueryResponse
+from tallyhouse import Client, ExportRequest, QueryRequest, QueryResponse, Tracker
 
 VALID: QueryRequest = {
     "date_range": ["2026-06-01", "2026-06-14"],
@@ -37,6 +37,14 @@ def read_first(answer: QueryResponse) -> tuple[str, int, float | None]:
 
 def read_unknown(answer: QueryResponse) -> None:
     answer["data"][0]["metrics"]["visitors"]  # pyright: ignore[reportGeneralTypeIssues]
+
+
+def send(tracker: Tracker, ip: str, user_agent: str | None) -> None:
+    tracker.track({"name": "signup", "user_id": "u42", "ip": ip, "properties": {"plan": "pro", "seats": 5}})
+    tracker.track({"url": "https://shop.example/", "ip": ip, "user_agent": user_agent})
+    tracker.track({"name": "signup"})  # pyright: ignore[reportCallIssue, reportArgumentType]
+    tracker.track({"ip": ip})  # pyright: ignore[reportCallIssue, reportArgumentType]
+    tracker.track({"user_id": "u42", "event": "signup"})  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def test_requests_know_what_they_need() -> None:

@@ -1,5 +1,5 @@
-/** The Python client type-checks, and its package can be built, installed and used. */
-import { afterAll, beforeAll, describe, expect } from '@jest/globals'
+/** The Python client and its examples type-check, and its package can be built, installed and used. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -8,36 +8,77 @@ import { packagePath } from '../../../src/lib/package-path.js'
 import { readVersion } from '../../../src/lib/version.js'
 import { listBlocks } from '../../support/docs/forms.js'
 import { describeWithPython, HOME, runIn } from './python.js'
-import { thoroughTest as test } from '../../support/effort.js'
 
 const PYRIGHT = path.join(HOME, 'node_modules/.bin/pyright')
 
-describeWithPython('its types', ['httpx', 'pandas'], (_, python) => {
+/** Writes a file next to the client, whose strict options apply there; returns what `check` does with it. */
+async function withFile<T>(text: string, check: (file: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(path.join(HOME, 'examples-'))
+  try {
+    const file = path.join(directory, 'examples.py')
+    await writeFile(file, text)
+    return await check(file)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+/** Reads the Python examples of some pages as one program: the first example is what the others need. */
+async function readExamples(pages: readonly string[]): Promise<string> {
+  const texts = await Promise.all(pages.map((page) => readFile(packagePath(page), 'utf8')))
+  const examples = texts.flatMap((text) => listBlocks(text, 'python'))
+  expect(examples.length).toBeGreaterThan(1)
+  return examples.join('\n')
+}
+
+const README = 'clients/python/README.md'
+
+describeWithPython('its types for pyright', ['httpx', 'pandas'], (_, python) => {
   beforeAll(async () => {
     if (existsSync(path.join(HOME, 'node_modules'))) return
     await runIn('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
   })
+  const check = (...files: readonly string[]) => runIn(PYRIGHT, ['--pythonpath', python, ...files])
 
-  test('pyright finds no error, and those in misspelt queries', async () => {
-    expect(await runIn(PYRIGHT, ['--pythonpath', python])).toMatch(/^0 errors/m)
+  test('the client has no error, and misspelt queries have theirs', async () => {
+    expect(await check()).toMatch(/^0 errors/m)
   })
 
   test.each([
-    ['its README', ['clients/python/README.md']],
+    ['its README', [README]],
     ['the docs', ['docs/recipes.md', 'docs/paging.md']],
-  ])('pyright finds no error in the examples of %s', async (_, pages) => {
-    const texts = await Promise.all(pages.map((page) => readFile(packagePath(page), 'utf8')))
-    const examples = texts.flatMap((text) => listBlocks(text, 'python'))
-    expect(examples.length).toBeGreaterThan(1)
-    // Within the folder of the client, whose options are strict. The first example is what the others need.
-    const directory = await mkdtemp(path.join(HOME, 'examples-'))
-    try {
-      const file = path.join(directory, 'examples.py')
-      await writeFile(file, examples.join('\n'))
-      expect(await runIn(PYRIGHT, ['--pythonpath', python, file])).toMatch(/^0 errors/m)
-    } finally {
-      await rm(directory, { recursive: true })
-    }
+  ])('the examples of %s have no error', async (_, pages) => {
+    expect(await withFile(await readExamples(pages), check)).toMatch(/^0 errors/m)
+  })
+})
+
+const MISSPELT = `from tallyhouse import Client
+
+tally = Client("https://stats.example", "key")
+tally.query({"date_range": "all", "metrics": ["visitors"]})
+tally.query({"date_range": "all", "groupby": ["country"]})
+row = tally.query({"date_range": "all"})["data"][0]
+row["metrics"]["visitors"]
+users: str = row["metrics"]["users"]
+rate: float = row["metrics"]["bounce_rate"]
+`
+
+describeWithPython('its types for mypy', ['httpx', 'mypy'], (runPython) => {
+  let cache: string
+  beforeAll(async () => {
+    cache = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-mypy-'))
+  })
+  afterAll(() => rm(cache, { recursive: true }))
+  const check = (file: string) => runPython(['-m', 'mypy', '--cache-dir', cache, file])
+
+  test('the client and the examples of its README have no error', async () => {
+    expect(await withFile(await readExamples([README]), check)).toMatch(/^Success/)
+  })
+
+  test('misspelt queries and wrong types of metrics are errors', async () => {
+    const printed = await withFile(MISSPELT, (file) => check(file).catch(String))
+    const lines = [...printed.matchAll(/:(\d+): error/g)].map(([, line]) => Number(line))
+    expect([...new Set(lines)]).toEqual([4, 5, 7, 8, 9])
   })
 })
 

@@ -6,7 +6,7 @@ import { packagePath } from '../../../src/lib/package-path.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
-import { createWorld } from '../../support/world/world.js'
+import { createWorld, newProject } from '../../support/world/world.js'
 import { describeWithPython, HOME } from './python.js'
 
 /** Values that a reader of CSV could take for others. The tests of the client know them, as NOTES. */
@@ -18,6 +18,8 @@ let database: TestDatabase
 let keys: TestKeys
 let service: RunningService
 let apiKey: string
+/** The public token of another project, to which the tests send. */
+let token: string
 let clock = Date.parse('2026-06-15T12:00:00Z')
 
 describeWithPython('clients/python', ['httpx', 'pytest', 'pandas'], (runPython) => {
@@ -39,6 +41,7 @@ describeWithPython('clients/python', ['httpx', 'pytest', 'pandas'], (runPython) 
       })),
     ])
     apiKey = await keys.issue(project.id, new Date(clock), ['read', 'export'])
+    token = (await newProject(store)).token
     service = await startTestService({ store, now: () => new Date((clock += 1_000)) })
   })
   afterAll(async () => {
@@ -51,6 +54,7 @@ describeWithPython('clients/python', ['httpx', 'pytest', 'pandas'], (runPython) 
     const printed = await runPython(['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider'], {
       TALLYHOUSE_URL: service.address,
       TALLYHOUSE_API_KEY: apiKey,
+      TALLYHOUSE_TOKEN: token,
     })
     expect(printed).toMatch(/^\d{2,} passed/m)
     const skipped = printed.split('\n').filter((line) => line.startsWith('SKIPPED'))

@@ -14,6 +14,7 @@ test.each<[string, Schema]>([
     { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
   ],
   ['dict[str, bool]', { type: 'object', additionalProperties: { type: 'boolean' } }],
+  ['dict[str, Any] | None', { type: ['object', 'null'], additionalProperties: true }],
   ['dict[str, Any]', { type: 'object', additionalProperties: true }],
   ['One | str', { oneOf: [reference('One'), { type: 'string' }, { type: 'string' }] }],
 ])('%s', (type, schema) => {
@@ -98,4 +99,30 @@ test('what an answer has because it was requested can be read without a check', 
   expect(generatePythonModels(contract)).toContain(
     'class MetricValues(TypedDict):\n\n    users: int\n',
   )
+})
+
+test('events are written without what says whose they are, which the client knows', () => {
+  const contract = {
+    paths: { '/v1/events': { post: {} } },
+    components: {
+      schemas: {
+        EventFields: {
+          type: 'object',
+          properties: { name: { type: 'string' }, user_id: { type: 'string' } },
+        },
+        Accepted: {
+          type: 'object',
+          required: ['accepted'],
+          properties: { accepted: { type: 'integer' } },
+        },
+        ErrorResponse: { type: 'object', additionalProperties: true },
+      },
+    },
+  }
+  const [, ...definitions] = generatePythonModels(contract).split('\n\n\n')
+  expect(definitions.map((one) => one.trim())).toEqual([
+    'class EventFields(TypedDict):\n\n    name: NotRequired[str]',
+    'class Accepted(TypedDict):\n\n    accepted: int',
+    'ErrorResponse: TypeAlias = dict[str, Any]',
+  ])
 })

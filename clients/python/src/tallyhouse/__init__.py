@@ -1,4 +1,4 @@
-"""A client of the query API of Tallyhouse."""
+"""A client of Tallyhouse: it asks for numbers, and sends events."""
 
 from ._version import __version__
 from .async_client import AsyncClient
@@ -7,6 +7,7 @@ from .errors import NO_RESPONSE, TallyhouseError
 from .models import AnalyticsQueryRequest as QueryRequest
 from .models import AnalyticsQueryResponse as QueryResponse
 from .models import (
+    Accepted,
     BatchRequest,
     BatchResponse,
     ErrorCode,
@@ -28,13 +29,16 @@ from .models import (
     ValuesResponse,
 )
 from .tables import ExportInfo, Format, TableInfo, TableOperation, TableRequest
+from .tracker import Event, QueueFullError, Tracker, UserEvent, VisitorEvent
 
 __all__ = [
+    "Accepted",
     "AsyncClient",
     "BatchRequest",
     "BatchResponse",
     "Client",
     "ErrorCode",
+    "Event",
     "ExplainResponse",
     "ExportInfo",
     "ExportRequest",
@@ -51,6 +55,7 @@ __all__ = [
     "QueryRequest",
     "QueryResponse",
     "QueryRow",
+    "QueueFullError",
     "RetentionExplainResponse",
     "RetentionRequest",
     "RetentionResponse",
@@ -58,7 +63,10 @@ __all__ = [
     "TableOperation",
     "TableRequest",
     "TallyhouseError",
+    "Tracker",
+    "UserEvent",
     "ValuesRequest",
     "ValuesResponse",
+    "VisitorEvent",
     "__version__",
 ]

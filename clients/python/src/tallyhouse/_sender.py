@@ -7,12 +7,13 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import httpx
 
-from . import _wire
-from .errors import describe_error, describe_failure
+from . import _batch, _wire
+from .errors import TallyhouseError, describe_error, describe_failure
+from .models import BatchRequest, BatchResponse
 
 if sys.version_info >= (3, 11):
     from typing import Self
@@ -58,6 +59,21 @@ class Sender:
         with self._send(path, body, _wire.JSON) as response:
             return _wire.read_json(response)
 
+    def _ask_batch(self, body: BatchRequest) -> BatchResponse:
+        """Asks a batch; asks those queries again that failed for now. If that fails as a whole, they keep their failures."""
+        retries = _wire.Retries(self._retries, self._max_wait_seconds)
+        response = cast("BatchResponse", self._ask(_wire.BATCH, body))
+        while True:
+            ids, seconds = _batch.plan_retry(response, retries)
+            if seconds is None:
+                return response
+            time.sleep(seconds)
+            try:
+                later = self._ask(_wire.BATCH, _batch.select_queries(body, ids))
+            except TallyhouseError:
+                return response
+            response = _batch.replace_results(response, later)
+
     @contextmanager
     def _send(
         self, path: str, body: Mapping[str, Any] | None, accept: str
@@ -86,11 +102,11 @@ class Sender:
             try:
                 response = self._http.send(request, stream=is_stream)
             except httpx.TransportError as error:
-                seconds = retries.seconds_to_wait(error)
+                seconds = retries.seconds_to_wait(_wire.describe_outcome(error))
                 if seconds is None:
                     raise
             else:
-                seconds = retries.seconds_to_wait(response)
+                seconds = retries.seconds_to_wait(_wire.describe_outcome(response))
                 if seconds is None:
                     return response
                 response.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast
 
 import httpx
 
@@ -74,6 +74,16 @@ def build_request(
     return http.build_request(method, path, json=body, headers={"Accept": accept}, timeout=timeout)
 
 
+class Failure(NamedTuple):
+    """Why a request or a query of a batch has no response."""
+
+    status: int | None
+    """The HTTP status, or LOST_CONNECTION; None for what no retry helps."""
+
+    retry_after: int | None = None
+    """The seconds of Retry-After."""
+
+
 class Retries:
     """The retries of one request: how many there were, and how long they waited. Requests only read, so they are safe."""
 
@@ -83,34 +93,47 @@ class Retries:
         self._resent = 0
         self._waited = 0.0
 
-    def seconds_to_wait(self, outcome: httpx.Response | httpx.TransportError) -> float | None:
+    def may_help(self, failure: Failure) -> bool:
+        """Returns whether to send the request once more after a failure."""
+        most = 0 if failure.status is None else RETRIED.get(failure.status, 0)
+        return self._resent < min(self._retries, most)
+
+    def seconds_to_wait(self, *failures: Failure) -> float | None:
         """
         Returns the seconds after which to send the request again, and counts them; None if that would not help, or take too
-        long. They are those of Retry-After; without it 1, 2, 4, …, less up to half of it by chance, so that many clients do not
+        long. They are the most of Retry-After; without it 1, 2, 4, …, less up to half of it by chance, so that many clients do not
         return at once.
         """
-        seconds = read_retry_after(outcome) if isinstance(outcome, httpx.Response) else None
-        if seconds is None:
-            seconds = 2**self._resent * random.uniform(0.5, 1)
-        is_over = self._resent >= min(self._retries, _count_retries(outcome))
-        if is_over or self._waited + seconds > self._max_wait_seconds:
+        some = [failure for failure in failures if self.may_help(failure)]
+        given = [one.retry_after for one in some if one.retry_after is not None]
+        seconds = max(given) if given else 2.0**self._resent * random.uniform(0.5, 1)
+        if not some or self._waited + seconds > self._max_wait_seconds:
             return None
         self._resent += 1
         self._waited += seconds
         return seconds
 
 
-def _count_retries(outcome: httpx.Response | httpx.TransportError) -> float:
-    """Returns how often a request that had this outcome is sent again at most."""
+def describe_outcome(outcome: httpx.Response | httpx.TransportError) -> Failure:
+    """Describes a response, or why there is none. A timeout is not retried: the same query would take as long again."""
     if isinstance(outcome, httpx.Response):
-        return RETRIED.get(outcome.status_code, 0)
+        return Failure(outcome.status_code, read_retry_after(outcome))
     is_lost = isinstance(outcome, (httpx.NetworkError, httpx.RemoteProtocolError))
-    return RETRIED[LOST_CONNECTION] if is_lost else 0
+    return Failure(LOST_CONNECTION if is_lost else None)
 
 
 def read_json(response: httpx.Response) -> Any:
-    """Reads the body of a response, which is complete."""
+    """Reads the object of a response, which is complete. A proxy may have sent something else, such as a page of HTML."""
     try:
-        return response.json()
-    except ValueError as error:
-        raise TallyhouseError("The response is not JSON.", status=response.status_code) from error
+        content: object = response.json()
+    except ValueError:
+        content = None
+    if isinstance(content, dict):
+        return cast("dict[str, Any]", content)
+    kind = response.headers.get("Content-Type", "of no type")
+    raise TallyhouseError(
+        f"The response is not a JSON object but {kind}, and begins with {response.text[:80]!r}."
+        " Is the URL that of the service, or does a proxy answer for it?",
+        status=response.status_code,
+        request_id=response.headers.get("X-Request-Id"),
+    )

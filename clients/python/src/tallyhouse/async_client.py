@@ -121,8 +121,8 @@ class AsyncClient(AsyncSender):
         return cast("ValuesResponse", await self._ask(_wire.VALUES, body))
 
     async def batch(self, body: BatchRequest) -> BatchResponse:
-        """POST /v1/analytics/batch"""
-        return cast("BatchResponse", await self._ask(_wire.BATCH, body))
+        """POST /v1/analytics/batch. Queries that failed for now are sent again; a result that is still an error is no exception."""
+        return await self._ask_batch(body)
 
     async def retention(self, body: RetentionRequest) -> RetentionResponse:
         """POST /v1/analytics/retention"""

@@ -120,8 +120,8 @@ class Client(Sender):
         return cast("ValuesResponse", self._ask(_wire.VALUES, body))
 
     def batch(self, body: BatchRequest) -> BatchResponse:
-        """POST /v1/analytics/batch"""
-        return cast("BatchResponse", self._ask(_wire.BATCH, body))
+        """POST /v1/analytics/batch. Queries that failed for now are sent again; a result that is still an error is no exception."""
+        return self._ask_batch(body)
 
     def retention(self, body: RetentionRequest) -> RetentionResponse:
         """POST /v1/analytics/retention"""

@@ -75,7 +75,8 @@ def _list_texts(operation: TableOperation, body: Mapping[str, Any]) -> list[str]
     if operation == "query":
         groups = [*body.get("group_by", []), *body.get("then_by", [])]
         return ["date" if name.startswith("interval:") else name for name in groups]
-    return {"values": ["value"], "retention": ["cohort"], "funnel": []}[operation]
+    texts: dict[str, list[str]] = {"values": ["value"], "retention": ["cohort"], "funnel": []}
+    return texts[operation]
 
 
 def _is_count(column: str) -> bool:

@@ -11,7 +11,9 @@ MAX_LIMIT = 1_000
 def first_page(body: AnalyticsQueryRequest) -> AnalyticsQueryRequest:
     """Returns the query for the first page, which is as large as it may be unless the body says how large."""
     limit = body.get("limit", MAX_LIMIT)
-    return {**body, "limit": MAX_LIMIT if limit == "all" else limit}
+    page = body.copy()
+    page["limit"] = MAX_LIMIT if limit == "all" else limit
+    return page
 
 
 def next_page(
@@ -25,4 +27,7 @@ def next_page(
     offset = pagination["offset"] + pagination["returned"]
     if pagination["returned"] == 0 or offset >= pagination["total"]:
         return None
-    return {**asked, "date_range": [period["from"], period["to"]], "offset": offset}
+    following = asked.copy()
+    following["date_range"] = [period["from"], period["to"]]
+    following["offset"] = offset
+    return following
