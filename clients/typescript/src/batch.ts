@@ -67,11 +67,11 @@ export async function sendBatch(
   const response = await send(body)
   if (!response.ok) return response
   const results = new Map(response.data.results.map((result) => [result.id, result]))
-  for (;;) {
-    const failed = [...results.values()].filter(({ status }) => isPassing(status))
-    const [{ status } = { status: 200 }] = failed
+  for (let resent = 0; ; resent++) {
+    const failed = [...results.values()].filter(({ status }) => isPassing(status, resent))
+    if (failed.length === 0) break
     const waits = failed.flatMap(({ retry_after: seconds }) => seconds ?? [])
-    const delay = next({ status, ...(waits.length > 0 && { retryAfter: Math.max(...waits) }) })
+    const delay = next({ status: 503, ...(waits.length > 0 && { retryAfter: Math.max(...waits) }) })
     if (delay === undefined || !(await hasWaited(delay, signal))) break
     const ids = new Set(failed.map(({ id }) => id))
     const again = await send({ ...body, queries: body.queries.filter(({ id }) => ids.has(id)) })

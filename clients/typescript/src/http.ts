@@ -64,7 +64,12 @@ export function connect(token: string, options: ConnectionOptions): Ask {
       Accept: reader.mediaType,
       ...(body === undefined ? {} : { 'Content-Type': JSON_TYPE }),
     }
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: toJson(body) }
+    // Followed, a redirection would lose the key, or make a GET of a POST.
+    const init: RequestInit = {
+      redirect: 'manual',
+      headers,
+      ...(body === undefined ? {} : { method: 'POST', body: toJson(body) }),
+    }
     for (;;) {
       const result = await sendOnce(
         send,

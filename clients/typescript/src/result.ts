@@ -14,6 +14,8 @@ export interface TallyhouseError {
   readonly requestId?: string
   /** The seconds after which to try again, if the service said so. */
   readonly retryAfter?: number
+  /** The page of the service that says what to do, as a path of it. */
+  readonly docs?: string
   /** What made the request fail without a response. */
   readonly cause?: unknown
 }
@@ -45,9 +47,9 @@ function describeCause(error: unknown): string {
 export function describeError(text: string, response: Response): TallyhouseError {
   const { status, headers } = response
   const body = parseJson(text)
-  const { code, message, details } = isErrorResponse(body)
+  const { code, message, details, docs }: ErrorResponse['error'] = isErrorResponse(body)
     ? body.error
-    : { code: 'NO_RESPONSE', message: describeForeign(response), details: [] }
+    : { code: 'NO_RESPONSE', message: describeForeign(response) }
   const requestId = headers.get('x-request-id')
   const retryAfter = readRetryAfter(headers)
   return {
@@ -57,12 +59,15 @@ export function describeError(text: string, response: Response): TallyhouseError
     details: details ?? [],
     ...(requestId === null ? {} : { requestId }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(docs === undefined ? {} : { docs }),
   }
 }
 
 function describeForeign({ status, statusText, headers }: Response): string {
   const type = headers.get('content-type')?.split(';')[0] ?? 'of no type'
   const what = `${status} ${statusText}`.trim()
+  const location = headers.get('location')
+  if (location !== null) return `The URL leads to another (${what}): use ${location}`
   return `The response (${what}, ${type}) is not one of the service. Check the URL, and the proxies before the service.`
 }
 

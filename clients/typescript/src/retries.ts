@@ -57,8 +57,9 @@ export function countRetries({
 /** Returns 1, 2, 4, … seconds, less up to half of it by chance, so that many clients do not return at once. */
 export const backOff = (resent: number): number => 2 ** resent * (1 - Math.random() / 2)
 
-/** Whether a later request may have another outcome; a status of 4xx other than 429 says that it has not. */
-export const isPassing = (status: number): boolean => RETRIED.has(status)
+/** Whether what failed and was sent again so often may succeed later. */
+export const isPassing = (status: number, resent: number): boolean =>
+  resent < (RETRIED.get(status) ?? 0)
 
 const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' &&

@@ -92,6 +92,7 @@ test('errors are values, also on a later page', async () => {
       message: expect.stringContaining('date_range'),
       details: [{ field: 'date_range', message: 'must not start after its end' }],
       requestId: expect.any(String),
+      docs: '/docs/errors#validation_error',
     },
   })
   expect(await connect({ apiKey: 'th_none' }).project()).toMatchObject({

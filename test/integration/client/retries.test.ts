@@ -16,6 +16,7 @@ type Answer = number | 'breaks' | 'breaks off' | 'is silent' | Foreign
 interface Foreign {
   readonly status: number
   readonly type?: string
+  readonly location?: string
   readonly body: string
 }
 
@@ -44,7 +45,10 @@ beforeEach(async () => {
       if (answer === 'breaks') return void request.socket.destroy()
       if (typeof answer === 'object') {
         // Without a length: it ends where the connection does.
-        const head = answer.type === undefined ? '' : `Content-Type: ${answer.type}\r\n`
+        const head = Object.entries({ 'Content-Type': answer.type, Location: answer.location })
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')
         const line = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`
         return void request.socket.end(`${line}\r\n${head}Connection: close\r\n\r\n${answer.body}`)
       }
@@ -164,6 +168,16 @@ test.each<[string, readonly Answer[], number, object]>([
     { status: 502, message: expect.stringContaining('(502 Bad Gateway, text/html) is not one of') },
   ],
   [
+    'a redirection',
+    [{ status: 301, location: 'https://stats.example/v1/analytics/query', body: '' }],
+    1,
+    {
+      status: 301,
+      message:
+        'The URL leads to another (301 Moved Permanently): use https://stats.example/v1/analytics/query',
+    },
+  ],
+  [
     'an error of no type',
     [{ status: 404, body: '' }],
     1,
@@ -248,6 +262,19 @@ describe('a batch', () => {
       ['abc', 'abc', 'abc', 'abc'],
       [1_000, 1_000, 1_000],
       [failure('a', 503, 1), failure('b', 503, 1), failure('c', 503, 1)],
+    ],
+    [
+      'what got 500 twice at most',
+      [
+        [failure('a', 500), failure('b', 503, 2), failure('c', 400)],
+        [failure('a', 500), failure('b', 503, 2)],
+        [failure('a', 500), failure('b', 503, 2)],
+        [success('b')],
+      ],
+      {},
+      ['abc', 'ab', 'ab', 'b'],
+      [2_000, 2_000, 2_000],
+      [failure('a', 500), success('b'), failure('c', 400)],
     ],
     [
       'nothing if it may not',
