@@ -357,7 +357,8 @@ export interface components {
          * @example {
          *       "error": {
          *         "code": "UNAUTHORIZED",
-         *         "message": "The public token is missing or not valid."
+         *         "message": "The public token is missing or not valid.",
+         *         "docs": "/docs/errors#unauthorized"
          *       }
          *     }
          */
@@ -393,6 +394,12 @@ export interface components {
              *     ]
              */
             readonly details?: readonly components["schemas"]["FieldError"][];
+            /**
+             * @description The page that says what to do about errors with this code, as a path of this service. Absent in responses of
+             *     version 0.1.0.
+             * @example /docs/errors#unauthorized
+             */
+            readonly docs?: string;
         };
         /**
          * Field error

@@ -2372,7 +2372,8 @@ export interface components {
          *           "body": {
          *             "error": {
          *               "code": "RATE_LIMIT_EXCEEDED",
-         *               "message": "Too many requests."
+         *               "message": "Too many requests.",
+         *               "docs": "/docs/errors#rate_limit_exceeded"
          *             }
          *           },
          *           "retry_after": 12
@@ -2390,7 +2391,8 @@ export interface components {
              *         "body": {
              *           "error": {
              *             "code": "RATE_LIMIT_EXCEEDED",
-             *             "message": "Too many requests."
+             *             "message": "Too many requests.",
+             *             "docs": "/docs/errors#rate_limit_exceeded"
              *           }
              *         },
              *         "retry_after": 12
@@ -2408,7 +2410,8 @@ export interface components {
          *       "body": {
          *         "error": {
          *           "code": "RATE_LIMIT_EXCEEDED",
-         *           "message": "Too many requests."
+         *           "message": "Too many requests.",
+         *           "docs": "/docs/errors#rate_limit_exceeded"
          *         }
          *       },
          *       "retry_after": 12
@@ -2431,7 +2434,8 @@ export interface components {
              * @example {
              *       "error": {
              *         "code": "QUERY_TIMEOUT",
-             *         "message": "The query took too long."
+             *         "message": "The query took too long.",
+             *         "docs": "/docs/errors#query_timeout"
              *       }
              *     }
              */
@@ -3970,7 +3974,8 @@ export interface components {
          * @example {
          *       "error": {
          *         "code": "UNAUTHORIZED",
-         *         "message": "The API key is missing or not valid."
+         *         "message": "The API key is missing or not valid.",
+         *         "docs": "/docs/errors#unauthorized"
          *       }
          *     }
          */
@@ -4006,6 +4011,12 @@ export interface components {
              *     ]
              */
             readonly details?: readonly components["schemas"]["FieldError"][];
+            /**
+             * @description The page that says what to do about errors with this code, as a path of this service. Absent in responses of
+             *     version 0.1.0.
+             * @example /docs/errors#unauthorized
+             */
+            readonly docs?: string;
         };
         /**
          * Field error

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
+const EXIT_CODES = 'Exit codes: 0 done, 1 failed or refused, 2 wrong options.'
 
 const context: CommandContext = {
   config: () => readConfig(),
@@ -49,15 +50,22 @@ async function createProgram(name: string | undefined): Promise<Command> {
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'tallyhouse: ')),
     })
-    .addHelpText('after', `\nEnvironment variables:\n${formatVariables()}`)
-  for (const load of selectCommands(name)) (await load())(program, context)
+    .addHelpText('after', `\nEnvironment variables:\n${formatVariables()}\n\n${EXIT_CODES}`)
+  await addCommands(program, name)
   return program
 }
 
-/** Returns the command of that name, or all of them if there is none: for the help and for errors. */
-function selectCommands(name: string | undefined): readonly (() => Promise<AddCommand>)[] {
-  const named = Object.entries(COMMANDS).filter(([command]) => command === name)
-  return named.length > 0 ? named.map(([, load]) => load) : Object.values(COMMANDS)
+/** Adds the command of that name, or all of them if there is none: for the help, for errors, and to complete their names. */
+async function addCommands(program: Command, name = ''): Promise<void> {
+  const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (named !== undefined) {
+    const add = await named()
+    add(program, context)
+    return
+  }
+  for (const load of Object.values(COMMANDS)) (await load())(program, context)
+  const { default: addCompletion } = await import('@bomb.sh/tab/commander')
+  addCompletion(program, { completionCommandName: 'completion' })
 }
 
 function formatVariables(): string {

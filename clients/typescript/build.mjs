@@ -2,7 +2,7 @@
  * Builds the package: JavaScript as an ES module and as CommonJS, and types for both. Uses esbuild and TypeScript of the project.
  */
 import { build } from 'esbuild'
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import process from 'node:process'
 import ts from 'typescript'
@@ -34,12 +34,13 @@ fail([...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics])
 // The declarations lie beside each other, once for each kind of module.
 for (const name of await readdir(types)) {
   const text = await readFile(path.join(types, name), 'utf8')
-  await writeDeclaration(name, text.replaceAll('../../../generated/openapi.js', './openapi.js'))
+  await writeDeclaration(name, text.replaceAll('../../../generated/', './'))
 }
-const contract = path.join(home, '../../generated/openapi.d.ts')
-await writeDeclaration('openapi.d.ts', await readFile(contract, 'utf8'))
+for (const name of ['openapi.d.ts', 'collector.d.ts']) {
+  const contract = path.join(home, '../../generated', name)
+  await writeDeclaration(name, await readFile(contract, 'utf8'))
+}
 await rm(types, { recursive: true })
-await cp(path.join(home, '../../LICENSE'), path.join(out, 'LICENSE'))
 
 async function writeDeclaration(name, text) {
   await writeFile(path.join(out, name), text)

@@ -2,6 +2,9 @@
 
 export const CHANGELOG = 'CHANGELOG.md'
 
+/** The changelogs of packages, whose versions are those of the project. */
+export const PACKAGE_CHANGELOGS: readonly string[] = ['clients/typescript/CHANGELOG.md']
+
 const UNRELEASED = /^## Unreleased\n(?<section>[\s\S]*?)(?=^## |(?![\s\S]))/m
 const RELEASE = /^## (?<version>\d+\.\d+\.\d+) - \d{4}-\d{2}-\d{2}$/m
 
@@ -24,8 +27,18 @@ export function readUnreleased(changelog: string): string {
 }
 
 /** Makes the section Unreleased that of a release, and starts an empty one above it. */
-export function releaseUnreleased(changelog: string, version: string, date: string): string {
-  const section = readUnreleased(changelog)
+export function releaseUnreleased(
+  changelog: string,
+  version: string,
+  date: string,
+  section = readUnreleased(changelog),
+): string {
   const sections = `## Unreleased\n\n## ${version} - ${date}\n\n${section}\n\n`
   return `${changelog.replace(UNRELEASED, () => sections).trimEnd()}\n`
+}
+
+/** The same for a package, in which nothing need have changed. */
+export function releasePackage(changelog: string, version: string, date: string): string {
+  const section = UNRELEASED.exec(changelog)?.groups?.['section']?.trim()
+  return releaseUnreleased(changelog, version, date, section === '' ? 'No changes.' : section)
 }

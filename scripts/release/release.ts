@@ -4,7 +4,13 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { packagePath } from '../../src/lib/package-path.js'
-import { CHANGELOG, readUnreleased, releaseUnreleased } from './changelog.js'
+import {
+  CHANGELOG,
+  PACKAGE_CHANGELOGS,
+  readUnreleased,
+  releasePackage,
+  releaseUnreleased,
+} from './changelog.js'
 import {
   hasTag,
   listDisagreements,
@@ -17,6 +23,9 @@ import {
 } from './versions.js'
 
 const USAGE = 'usage: npm run release -- <version: 0.2.0> [--date <day: 2027-01-31>] [--dry-run]'
+
+/** The types of the contracts. Those of the last release are kept, for the test that finds changes that break programs. */
+const TYPES = ['openapi.d.ts', 'collector.d.ts']
 
 export interface Release {
   readonly version: string
@@ -67,6 +76,12 @@ function buildFiles(read: ReadFile, { version, date }: Release): ReadonlyMap<str
       file,
       text.replace(pattern, (_, before: string) => before + version),
     )
+  }
+  for (const file of PACKAGE_CHANGELOGS) {
+    files.set(file, releasePackage(read(file) ?? '', version, date))
+  }
+  for (const file of TYPES) {
+    files.set(`generated/released/${file}`, read(`generated/${file}`) ?? '')
   }
   return files.set(CHANGELOG, releaseUnreleased(read(CHANGELOG) ?? '', version, date))
 }

@@ -1,5 +1,8 @@
-/** The token of an API key: a JWT in the compact serialization of JWS (RFC 7515 §3.1), signed with Ed25519. */
+/**
+ * The token of an API key: a prefix and a JWT in the compact serialization of JWS (RFC 7515 §3.1), signed with Ed25519.
+ */
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
+import { API_KEY_PREFIX } from '../contract/bearer.js'
 import { ALGORITHM, KID } from './jwk.js'
 import type { Keyring } from './keyring.js'
 import type { SigningKey } from './signing-key.js'
@@ -15,10 +18,12 @@ const TYPE = 'tallyhouse-key+jwt'
 const ISSUER = 'tallyhouse'
 
 /**
- * Three parts in base64url. The last of the 86 characters of a 64-byte signature has four valid values. Any other
- * value would decode to the same bytes, so a key would have more than one token.
+ * The prefix, which keys of 0.1.0 lack, and three parts in base64url. The last of the 86 characters of a 64-byte
+ * signature has four valid values. Any other value would decode to the same bytes.
  */
-const TOKEN = /^[A-Za-z0-9_-]{1,512}\.[A-Za-z0-9_-]{1,1024}\.[A-Za-z0-9_-]{85}[AQgw]$/
+const TOKEN = new RegExp(
+  `^(?:${API_KEY_PREFIX})?([A-Za-z0-9_-]{1,512}\\.[A-Za-z0-9_-]{1,1024}\\.[A-Za-z0-9_-]{85}[AQgw])$`,
+)
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 /** How far the issuer's clock may be ahead of this one, in seconds. */
 const MAX_CLOCK_SKEW_S = 60
@@ -30,14 +35,14 @@ export async function signToken(
   issuedAt: Date,
   expiresAt: Date | null,
 ): Promise<string> {
-  const token = new SignJWT()
+  const jwt = new SignJWT()
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(projectId)
     .setJti(keyId)
     .setIssuedAt(issuedAt)
-  if (expiresAt !== null) token.setExpirationTime(expiresAt)
-  return token.sign(key)
+  if (expiresAt !== null) jwt.setExpirationTime(expiresAt)
+  return API_KEY_PREFIX + (await jwt.sign(key))
 }
 
 /**
@@ -50,12 +55,13 @@ export async function verifyToken(
   keyring: Keyring,
   now: Date,
 ): Promise<Principal | undefined> {
-  if (!TOKEN.test(token)) return undefined
-  const kid = readKeyId(token)
+  const [, jwt] = TOKEN.exec(token) ?? []
+  if (jwt === undefined) return undefined
+  const kid = readKeyId(jwt)
   const key = kid === undefined ? undefined : await keyring.find(kid)
   if (key === undefined) return undefined
   try {
-    const { payload } = await jwtVerify(token, key, {
+    const { payload } = await jwtVerify(jwt, key, {
       algorithms: [ALGORITHM],
       typ: TYPE,
       issuer: ISSUER,
@@ -75,9 +81,9 @@ export async function verifyToken(
  * Reads the `kid` of the header; undefined when it is missing or malformed. Without one, jose would accept a token when
  * only one key fits. Here it is required.
  */
-function readKeyId(token: string): string | undefined {
+function readKeyId(jwt: string): string | undefined {
   try {
-    const { kid } = decodeProtectedHeader(token)
+    const { kid } = decodeProtectedHeader(jwt)
     return typeof kid === 'string' && KID.test(kid) ? kid : undefined
   } catch (error) {
     if (error instanceof TypeError) return undefined

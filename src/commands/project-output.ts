@@ -33,9 +33,14 @@ export async function printProject(
 ): Promise<void> {
   const first = await findFirst(cluster, project, pending)
   const shards = nameShards(cluster, project)
+  const state = project.isDeleting
+    ? 'is being deleted'
+    : relocation === undefined
+      ? undefined
+      : describeState(relocation)
   if (options.json === true) {
-    const json = { ...presentProject(project, first), ...omitUndefined({ shards, exclusions }) }
-    print(formatJson(json))
+    const json = presentFully(project, first)
+    print(formatJson({ ...json, ...omitUndefined({ shards, state, exclusions }) }))
     return
   }
   print(
@@ -53,8 +58,7 @@ export async function printProject(
       ['retention', formatRetention(project)],
       ['data is kept', project.keepDays === null ? 'forever' : `${project.keepDays} days`],
       ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
-      ...(project.isDeleting ? [['state', 'is being deleted']] : []),
-      ...(relocation === undefined ? [] : [['state', describeState(relocation)]]),
+      ...(state === undefined ? [] : [['state', state]]),
     ]),
   )
   if (exclusions !== undefined && exclusions.length > 0) {
@@ -78,7 +82,7 @@ export async function printProjects(
   )
   if (options.json === true) {
     const json = found.map(({ project, first, shards }) => ({
-      ...presentProject(project, first),
+      ...presentFully(project, first),
       ...omitUndefined({ shards }),
     }))
     print(formatJson(json))
@@ -96,6 +100,17 @@ export async function printProjects(
   const header = ['ID', 'NAME', 'DOMAIN', 'RETENTION', 'CREATED', 'FIRST EVENT']
   print(formatTable([isCluster(cluster) ? [...header, 'SHARDS'] : header, ...rows]))
 }
+
+/** Presents a project as the API does, with the fields that only its operator sees. */
+const presentFully = (project: StoredProject, firstEventAt: Date | null) => ({
+  ...presentProject(project, firstEventAt),
+  formerToken: project.formerToken && {
+    token: project.formerToken.token,
+    until: project.formerToken.until.toISOString(),
+  },
+  retentionDays: project.retentionDays,
+  keepDays: project.keepDays,
+})
 
 /** Finds the time of the first event, on the shards of the project that are configured and answer. */
 function findFirst(

@@ -3,8 +3,11 @@
 /** What a public token begins with. */
 export const PUBLIC_TOKEN_PREFIX = 'tallypub_'
 
-/** An API key is a JWT, whose first part is a JSON object in base64url. */
-const API_KEY = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/
+/** What an API key begins with, so that scanners find one that was published. Keys of 0.1.0 lack it and stay valid. */
+export const API_KEY_PREFIX = 'tallykey_'
+
+/** An API key is a JWT, whose first part is a JSON object in base64url, after its prefix. */
+const API_KEY = new RegExp(`^(?:${API_KEY_PREFIX}|eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]+$)`)
 
 /** Returns the kind of credential that a text has the form of, whether it is valid or not; undefined for any other text. */
 export function recognizeCredential(text: string): 'API key' | 'public token' | undefined {

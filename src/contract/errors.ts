@@ -1,6 +1,6 @@
 /** The error catalogue: the HTTP status of every code, and the one class that carries a code. */
 import { ExpectedError } from '../lib/errors.js'
-import type { ErrorCode, FieldError } from './api.js'
+import type { ErrorCode, ErrorResponse, FieldError } from './api.js'
 
 /** The HTTP status of each error code. */
 export const ERROR_STATUS = {
@@ -71,4 +71,16 @@ export function createValidationError(errors: readonly FieldError[], cause?: unk
     details: errors.slice(0, MAX_DETAILS),
     cause,
   })
+}
+
+/** Builds the body of the response to an error. It links to the part of the docs that says what to do. */
+export function buildErrorBody({ code, message, details }: ApiError): ErrorResponse {
+  return {
+    error: {
+      code,
+      message,
+      ...(details === undefined ? {} : { details: [...details] }),
+      docs: `/docs/errors#${code.toLowerCase()}`,
+    },
+  }
 }

@@ -1,4 +1,5 @@
 /** Decides which operation a call runs, and refuses arguments that the operation itself does not check. */
+import { buildErrorBody, createValidationError, ERROR_STATUS } from '../contract/errors.js'
 import type { ToolOutcome } from './call-result.js'
 import type { ToolDefinition, ToolOperation } from './tools.js'
 
@@ -35,7 +36,6 @@ function choose(
 }
 
 function refuse(fields: readonly string[], message: string): ToolOutcome {
-  const details = fields.map((field) => ({ field, message }))
-  const text = `The request is not valid: ${fields[0]} ${message}.`
-  return { status: 400, body: { error: { code: 'VALIDATION_ERROR', message: text, details } } }
+  const error = createValidationError(fields.map((field) => ({ field, message })))
+  return { status: ERROR_STATUS[error.code], body: buildErrorBody(error) }
 }

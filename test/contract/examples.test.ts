@@ -362,6 +362,6 @@ test.each([
   const message = 'Something went wrong.'
   expect(await received({ status: 200, body }, request(answering).get(PROJECT))).toEqual({
     status: 500,
-    body: { error: { code: 'INTERNAL_ERROR', message } },
+    body: { error: { code: 'INTERNAL_ERROR', message, docs: '/docs/errors#internal_error' } },
   })
 })

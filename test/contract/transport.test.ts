@@ -95,6 +95,7 @@ test('malformed JSON is not quoted back', async () => {
       code: 'VALIDATION_ERROR',
       message: 'The request is not valid: body is not valid JSON at line 1, column 17.',
       details: [{ field: 'body', message: 'is not valid JSON at line 1, column 17' }],
+      docs: '/docs/errors#validation_error',
     },
   })
 })

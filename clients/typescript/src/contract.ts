@@ -1,17 +1,13 @@
-/** Short names for the types of the contract. */
+/** Short names for the types of the contract. Those of queries and their rows are in rows.ts. */
 import type { components } from '../../../generated/openapi.js'
 
 type Schemas = components['schemas']
 
-export type QueryRequest = Schemas['AnalyticsQueryRequest']
-export type QueryResponse = Schemas['AnalyticsQueryResponse']
-export type Row = Schemas['QueryRow']
 export type Filter = Schemas['QueryFilter']
 export type Metric = Schemas['Metric']
 export type ValuesRequest = Schemas['ValuesRequest']
 export type ValuesResponse = Schemas['ValuesResponse']
 export type BatchRequest = Schemas['BatchRequest']
-export type BatchResponse = Schemas['BatchResponse']
 export type RetentionRequest = Schemas['RetentionRequest']
 export type RetentionResponse = Schemas['RetentionResponse']
 export type FunnelRequest = Schemas['FunnelRequest']

@@ -1,59 +1,77 @@
-/** A client of the query API of Tallyhouse. */
-import createClient, { type Client } from 'openapi-fetch'
+/** A client of Tallyhouse: it asks the query API, and sends events. */
+import { sendBatch, type BatchResponse, type CheckedBatch } from './batch.js'
 import type {
   BatchRequest,
-  BatchResponse,
   ExplainResponse,
   FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
   Project,
-  QueryRequest,
-  QueryResponse,
   RetentionExplainResponse,
   RetentionRequest,
   RetentionResponse,
-  paths,
   ValuesRequest,
   ValuesResponse,
 } from './contract.js'
-import { createExports, type Exports } from './exports.js'
+import { connect, type ConnectionOptions, type RequestOptions } from './http.js'
 import { readAllRows, readPages } from './pages.js'
-import { toResult, type Result } from './result.js'
-import { fetchWhole, retryFetch, type RetryOptions, type Send } from './retry.js'
+import type { Result } from './result.js'
+import type { Checked, QueryRequest, QueryResponse, Row } from './rows.js'
+import { createTables, type Tables } from './tables.js'
 
+export type { BatchResponse, CheckedBatch } from './batch.js'
 export type * from './contract.js'
-export type { EventStream, ExportFormat, ExportOptions } from './exports.js'
-export type { Result, TallyhouseError } from './result.js'
-export type { RetryOptions, Send } from './retry.js'
-export { IncompleteResponseError } from './streams.js'
+export { QueueFullError, type DeliveryOptions, type Exclusion, type SentEvent } from './delivery.js'
+export type { ConnectionOptions, RequestOptions, Send } from './http.js'
+export { IncompleteResponseError, type Result, type TallyhouseError } from './result.js'
+export type { RetryOptions } from './retries.js'
+export type { Checked, FlatRow, QueryRequest, QueryResponse, Row } from './rows.js'
+export type {
+  EventStream,
+  ExportFormat,
+  ExportOptions,
+  TableFormat,
+  TableInfo,
+  TableOptions,
+  TableRequests,
+} from './tables.js'
+export {
+  createTracker,
+  type AnyEvents,
+  type TrackedEvent,
+  type Tracker,
+  type TrackerOptions,
+  type Visitor,
+} from './tracker.js'
 
-export interface ClientOptions extends RetryOptions {
-  /** The URL of the service, such as `https://stats.example`. */
-  readonly url: string
+export interface ClientOptions extends ConnectionOptions {
   /** The API key. It belongs on servers only. */
   readonly apiKey: string
-  /** Sends requests; the global `fetch` by default. */
-  readonly fetch?: Send
 }
 
-/** What a single request may have. */
-export interface RequestOptions {
-  /** Aborts the request, and its waits between retries. */
-  readonly signal?: AbortSignal
-}
-
-export interface TallyhouseClient extends Exports {
-  /** POST /v1/analytics/query */
-  query(body: QueryRequest, options?: RequestOptions): Promise<Result<QueryResponse>>
+export interface TallyhouseClient extends Tables {
+  /** POST /v1/analytics/query. The rows have the metrics and groups that the body names. */
+  query<const B extends QueryRequest>(
+    body: B & Checked<B>,
+    options?: RequestOptions,
+  ): Promise<Result<QueryResponse<B>>>
   /** All pages of a query, as they come. The period is that of the first page; an error is the last page. */
-  pages(body: QueryRequest, options?: RequestOptions): AsyncGenerator<Result<QueryResponse>>
-  /** The rows of all pages of a query. */
-  allRows(body: QueryRequest, options?: RequestOptions): Promise<Result<QueryResponse['data']>>
+  pages<const B extends QueryRequest>(
+    body: B & Checked<B>,
+    options?: RequestOptions,
+  ): AsyncGenerator<Result<QueryResponse<B>>>
+  /** The rows of all pages of a query. `limit` is the size of a page. */
+  allRows<const B extends QueryRequest>(
+    body: B & Checked<B>,
+    options?: RequestOptions,
+  ): Promise<Result<readonly Row<B>[]>>
   /** POST /v1/analytics/values */
   values(body: ValuesRequest, options?: RequestOptions): Promise<Result<ValuesResponse>>
-  /** POST /v1/analytics/batch */
-  batch(body: BatchRequest, options?: RequestOptions): Promise<Result<BatchResponse>>
+  /** POST /v1/analytics/batch. Queries that failed for now are sent again, as those that are sent alone. */
+  batch<const B extends BatchRequest>(
+    body: B & CheckedBatch<B>,
+    options?: RequestOptions,
+  ): Promise<Result<BatchResponse<B>>>
   /** POST /v1/analytics/retention */
   retention(body: RetentionRequest, options?: RequestOptions): Promise<Result<RetentionResponse>>
   /** POST /v1/analytics/funnel */
@@ -74,55 +92,35 @@ export interface TallyhouseClient extends Exports {
   project(options?: RequestOptions): Promise<Result<Project>>
 }
 
-/** Creates a client. */
-export function createTallyhouse({
-  url,
-  apiKey,
-  fetch: send = (request) => fetch(request),
-  ...retry
-}: ClientOptions): TallyhouseClient {
-  const open = (once: Send): Client<paths> =>
-    createClient<paths>({
-      baseUrl: url.replace(/\/+$/, ''),
-      headers: { Authorization: `Bearer ${apiKey}` },
-      fetch: retryFetch(once, retry),
-    })
-  const api = open(fetchWhole(send))
-  const query: TallyhouseClient['query'] = (body, options) =>
-    toResult<QueryResponse>(api.POST('/v1/analytics/query', { body, ...options }))
+/** Creates a client of the query API. */
+export function createTallyhouse({ apiKey, ...options }: ClientOptions): TallyhouseClient {
+  const ask = connect(apiKey, options)
+  const post =
+    <Data>(path: string) =>
+    (body: object, request?: RequestOptions): Promise<Result<Data>> =>
+      ask<Data>(`/v1/analytics/${path}`, body, request)
+  const query = post<QueryResponse>('query')
+  const batch = post<BatchResponse>('batch')
+  type Client = TallyhouseClient
   return {
-    query,
-    pages: (body, options) => readPages((page) => query(page, options), body),
-    allRows: (body, options) => readAllRows((page) => query(page, options), body),
-    values: (body, options) =>
-      toResult<ValuesResponse>(api.POST('/v1/analytics/values', { body, ...options })),
-    batch: (body, options) =>
-      toResult<BatchResponse>(api.POST('/v1/analytics/batch', { body, ...options })),
-    retention: (body, options) =>
-      toResult<RetentionResponse>(api.POST('/v1/analytics/retention', { body, ...options })),
-    funnel: (body, options) =>
-      toResult<FunnelResponse>(api.POST('/v1/analytics/funnel', { body, ...options })),
-    ...createExplains(api),
-    // An export is a stream: what was read of it cannot be taken back.
-    ...createExports(open(send)),
-    project: async (options) => {
-      const result = await toResult<{ readonly project: Project }>(
-        api.GET('/v1/project', { ...options }),
-      )
+    // The types of these responses follow from those of the bodies.
+    query: query as Client['query'],
+    pages: ((body: QueryRequest, request) =>
+      readPages((page) => query(page, request), body)) as Client['pages'],
+    allRows: ((body: QueryRequest, request) =>
+      readAllRows((page) => query(page, request), body)) as Client['allRows'],
+    batch: ((body: BatchRequest, request) =>
+      sendBatch((part) => batch(part, request), body, options, request?.signal)) as Client['batch'],
+    ...createTables(ask),
+    values: post('values'),
+    retention: post('retention'),
+    funnel: post('funnel'),
+    explain: post('explain'),
+    explainRetention: post('retention/explain'),
+    explainFunnel: post('funnel/explain'),
+    project: async (request) => {
+      const result = await ask<{ readonly project: Project }>('/v1/project', undefined, request)
       return result.ok ? { ok: true, data: result.data.project } : result
     },
   }
 }
-
-const createExplains = (
-  api: Client<paths>,
-): Pick<TallyhouseClient, 'explain' | 'explainRetention' | 'explainFunnel'> => ({
-  explain: (body, options) =>
-    toResult<ExplainResponse>(api.POST('/v1/analytics/explain', { body, ...options })),
-  explainRetention: (body, options) =>
-    toResult<RetentionExplainResponse>(
-      api.POST('/v1/analytics/retention/explain', { body, ...options }),
-    ),
-  explainFunnel: (body, options) =>
-    toResult<FunnelExplainResponse>(api.POST('/v1/analytics/funnel/explain', { body, ...options })),
-})

@@ -1,8 +1,8 @@
 /** Reads all pages of a query. */
-import type { QueryRequest, QueryResponse } from './contract.js'
 import type { Result } from './result.js'
+import type { QueryRequest, QueryResponse, Row } from './rows.js'
 
-type Ask = (body: QueryRequest) => Promise<Result<QueryResponse>>
+type Query = (body: QueryRequest) => Promise<Result<QueryResponse>>
 
 /** The largest page. */
 const MAX_LIMIT = 1_000
@@ -12,12 +12,13 @@ const MAX_LIMIT = 1_000
  * ends now would move from one page to the next meanwhile. An error is the last page.
  */
 export async function* readPages(
-  ask: Ask,
+  query: Query,
   body: QueryRequest,
 ): AsyncGenerator<Result<QueryResponse>> {
-  let asked: QueryRequest = { limit: MAX_LIMIT, ...body }
+  const { limit = MAX_LIMIT } = body
+  let asked: QueryRequest = { ...body, limit: limit === 'all' ? MAX_LIMIT : limit }
   for (;;) {
-    const page = await ask(asked)
+    const page = await query(asked)
     yield page
     if (!page.ok) return
     const { period, pagination } = page.data
@@ -29,11 +30,11 @@ export async function* readPages(
 
 /** Reads all rows of a query, or returns the first error. */
 export async function readAllRows(
-  ask: Ask,
+  query: Query,
   body: QueryRequest,
-): Promise<Result<QueryResponse['data']>> {
-  const rows: QueryResponse['data'][number][] = []
-  for await (const page of readPages(ask, body)) {
+): Promise<Result<readonly Row[]>> {
+  const rows: Row[] = []
+  for await (const page of readPages(query, body)) {
     if (!page.ok) return page
     rows.push(...page.data.data)
   }

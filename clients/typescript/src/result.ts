@@ -22,37 +22,32 @@ export type Result<Data> =
   | { readonly ok: true; readonly data: Data }
   | { readonly ok: false; readonly error: TallyhouseError }
 
-/** What openapi-fetch returns. Its types of data lose tuples and immutable lists, so those of the contract replace them. */
-interface Fetched {
-  readonly data?: unknown
-  readonly error?: unknown
-  readonly response: Response
-}
-
-/** Awaits a request. Failures of the network become errors, too. @param read reads the data of a response; as they are by default */
-export async function toResult<Data>(
-  request: Promise<Fetched>,
-  read: (data: unknown, response: Response) => Data = (data) => data as Data,
-): Promise<Result<Data>> {
-  try {
-    const { data, error, response } = await request
-    if (response.ok && data !== undefined) return { ok: true, data: read(data, response) }
-    return { ok: false, error: describeError(error, response) }
-  } catch (cause) {
-    return { ok: false, error: describeFailure(cause) }
-  }
+/** A response that ended too early, or that is not the one that was asked for. `cause` is what went wrong in the network. */
+export class IncompleteResponseError extends Error {
+  override readonly name = 'IncompleteResponseError'
 }
 
 /** Describes why there is no complete response. */
 export function describeFailure(cause: unknown): TallyhouseError {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return { status: 0, code: 'NO_RESPONSE', message, details: [], cause }
+  return { status: 0, code: 'NO_RESPONSE', message: describeCause(cause), details: [], cause }
 }
 
-function describeError(body: unknown, { status, statusText, headers }: Response): TallyhouseError {
+/** The message of an error. That of `fetch` does not say more than that it failed; the one of its cause does. */
+function describeCause(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { message, cause } = error
+  return error instanceof TypeError && cause instanceof Error && cause.message !== ''
+    ? `${message}: ${cause.message}`
+    : message
+}
+
+/** Describes a response that is no data: an error of the service, or what another server sent instead. */
+export function describeError(text: string, response: Response): TallyhouseError {
+  const { status, headers } = response
+  const body = parseJson(text)
   const { code, message, details } = isErrorResponse(body)
     ? body.error
-    : { code: 'NO_RESPONSE', message: statusText, details: [] }
+    : { code: 'NO_RESPONSE', message: describeForeign(response), details: [] }
   const requestId = headers.get('x-request-id')
   const retryAfter = readRetryAfter(headers)
   return {
@@ -65,6 +60,21 @@ function describeError(body: unknown, { status, statusText, headers }: Response)
   }
 }
 
+function describeForeign({ status, statusText, headers }: Response): string {
+  const type = headers.get('content-type')?.split(';')[0] ?? 'of no type'
+  const what = `${status} ${statusText}`.trim()
+  return `The response (${what}, ${type}) is not one of the service. Check the URL, and the proxies before the service.`
+}
+
+/** Returns undefined for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const isErrorResponse = (body: unknown): body is ErrorResponse =>
   typeof body === 'object' &&
   body !== null &&
@@ -74,7 +84,7 @@ const isErrorResponse = (body: unknown): body is ErrorResponse =>
   'code' in body.error
 
 /** Returns the seconds of Retry-After; undefined if there are none. */
-export function readRetryAfter(headers: Headers): number | undefined {
+function readRetryAfter(headers: Headers): number | undefined {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

@@ -1,41 +1,27 @@
 /** Responses that are streams: they end properly, or break off with an error. */
-
-/** A response that ended too early, or that is not the one that was asked for. `cause` is what went wrong in the network. */
-export class IncompleteResponseError extends Error {
-  override readonly name = 'IncompleteResponseError'
-}
+import type { Deadline } from './http.js'
+import { IncompleteResponseError } from './result.js'
 
 /**
- * Returns the body of a response as a stream that ends only if the response is complete.
- * @throws IncompleteResponseError for another media type, and for a response that could end too early unnoticed
+ * Returns the body of a response as a stream that ends only if the response is complete. It reads nothing ahead.
+ * @param deadline begins again with each part
+ * @throws IncompleteResponseError for a response that could end too early unnoticed
  */
-export function openStream(
-  body: ReadableStream<Uint8Array>,
-  response: Response,
-  mediaType: string,
-): ReadableStream<Uint8Array> {
-  const problem = findProblem(response, mediaType)
-  if (problem === undefined) return reportBreaks(body)
-  void cancelStream(body)
-  throw new IncompleteResponseError(problem)
-}
-
-function findProblem({ headers, url }: Response, mediaType: string): string | undefined {
-  const type = headers.get('content-type') ?? ''
-  if (!type.startsWith(mediaType)) return `The response is not ${mediaType}.`
+export function openStream(response: Response, deadline: Deadline): ReadableStream<Uint8Array> {
+  const { body, headers, url } = response
   // Of HTTP/1 only a response with a length, or in chunks, has an end. HTTP/2 needs TLS, and has no header Connection.
   const isFramed = headers.has('content-length') || headers.has('transfer-encoding')
   const mayBeHttp2 = url.startsWith('https:') && !headers.has('connection')
-  if (isFramed || mayBeHttp2) return undefined
-  return 'The response does not say where it ends, so it may be incomplete.'
-}
-
-/** Reads nothing ahead. An error of the network becomes one that says what it means. */
-function reportBreaks(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  if (body === null || !(isFramed || mayBeHttp2)) {
+    void body?.cancel().catch(() => undefined)
+    const message = 'The response does not say where it ends, so it may be incomplete.'
+    throw new IncompleteResponseError(message)
+  }
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        deadline.start()
         try {
           const { done, value } = await reader.read()
           if (done) controller.close()
@@ -43,6 +29,8 @@ function reportBreaks(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arr
         } catch (cause) {
           const message = 'The response broke off, so it is incomplete.'
           controller.error(new IncompleteResponseError(message, { cause }))
+        } finally {
+          deadline.stop()
         }
       },
       cancel: (reason) => reader.cancel(reason),
@@ -67,7 +55,7 @@ export async function* readParts(stream: ReadableStream<Uint8Array>): AsyncGener
 }
 
 /** Ends the request of a stream, if it has not ended. */
-export const cancelStream = (stream: ReadableStream<Uint8Array>): Promise<void> =>
+const cancelStream = (stream: ReadableStream<Uint8Array>): Promise<void> =>
   stream.cancel().catch(() => undefined)
 
 /** Yields the objects of NDJSON as they arrive, some at a time. @throws IncompleteResponseError if it breaks off */

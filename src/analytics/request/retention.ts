@@ -48,9 +48,10 @@ export function checkRetention(
   what: 'date range' | 'period of compare' = 'date range',
 ): void {
   if (days === null) return
-  if (period.start >= addDays(startOfDay(now), -days)) return
+  const earliest = addDays(startOfDay(now), -days)
+  if (period.start >= earliest) return
   throw new ApiError(
     'PLAN_LIMIT_EXCEEDED',
-    `Your plan allows queries about the last ${days} days, and the ${what} starts before that. Upgrade your plan to look further back.`,
+    `Queries of this project may start on ${earliest.toISOString().slice(0, 10)} (UTC) at the earliest, and the ${what} starts before that. Choose a later start.`,
   )
 }

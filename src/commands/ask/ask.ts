@@ -2,17 +2,19 @@
 import { Option, type Command } from 'commander'
 import type { AddCommand, CommandContext } from '../shared/context.js'
 import { buildBody, type QueryOptions } from './build-body.js'
-import { formatRowsAsCsv, formatRowsAsTable } from './format-rows.js'
+import { formatRowsAsTable } from './format-rows.js'
 import { addFunnel } from './funnel.js'
 import {
   addBodyAndFormat,
   addFilters,
   addPeriod,
+  parseLimit,
   parseNumber,
   SERVICE_HELP,
   type SharedOptions,
 } from './options.js'
-import { printResponse, sendRequest, type ResponseBody } from './send-request.js'
+import { noteUnknownValues } from './note-unknown-values.js'
+import { askAndPrint } from './send-request.js'
 import { addRetention } from './retention.js'
 
 type AskOptions = SharedOptions & QueryOptions
@@ -48,7 +50,7 @@ function addQueryOptions(command: Command): Command {
       ]),
     )
     .option('--time-zone <zone>', 'Time zone of dates and buckets, such as Europe/Berlin')
-    .option('--limit <count>', 'Number of rows', parseNumber)
+    .option('--limit <count>', 'Number of rows, or all', parseLimit)
     .option('--offset <count>', 'Number of rows to skip', parseNumber)
   return addBodyAndFormat(command, PATH)
 }
@@ -57,27 +59,9 @@ const splitList = (value: string): readonly string[] => value.split(',').map((on
 
 /** @throws UserError if the service refuses the query or does not respond; details are noted first */
 async function askQuery(context: CommandContext, options: AskOptions): Promise<void> {
-  const response = await sendRequest(context, PATH, options.body ?? buildBody(options))
   const { format } = options
-  printResponse(context, response, format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
-  if (format !== 'json') for (const line of describeRest(response)) context.note(line)
-}
-
-/** Describes what rows do not show: the period that they are compared with, and how many there are. */
-function describeRest({ comparison, pagination }: ResponseBody): readonly string[] {
-  const period =
-    comparison === undefined
-      ? []
-      : [`compared with ${comparison.period.from} to ${comparison.period.to}`]
-  return [...period, ...(pagination === undefined ? [] : describePage(pagination))]
-}
-
-function describePage({
-  returned,
-  total,
-}: NonNullable<ResponseBody['pagination']>): readonly string[] {
-  if (total === 0) return ['no rows']
-  return returned < total
-    ? [`${returned} of ${total} rows: --limit and --offset select others`]
-    : []
+  const body = options.body ?? buildBody(options)
+  const question = { path: PATH, body, format, formatRows: formatRowsAsTable }
+  const rows = await askAndPrint(context, question)
+  if (format === 'table' && typeof body !== 'string') await noteUnknownValues(context, body, rows)
 }

@@ -11,7 +11,7 @@ export interface QueryOptions extends Pick<SharedOptions, 'period' | 'filter' | 
   readonly orderBy?: string
   readonly compare?: string
   readonly align?: string
-  readonly limit?: number
+  readonly limit?: number | 'all'
   readonly offset?: number
   readonly timeZone?: string
 }

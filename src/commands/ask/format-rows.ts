@@ -1,9 +1,8 @@
-/** Formats the rows of a response as a table or as CSV. */
-import { writeCsvRow } from '../../http/formats/csv.js'
+/** Formats the rows of a response as a table. */
 import type { Cell } from '../../analytics/table.js'
 import { isRecord } from '../../lib/records.js'
 import { METRICS } from '../../model/metrics.js'
-import { formatTable } from '../shared/output.js'
+import { formatNumber, formatTable } from '../shared/output.js'
 
 type FlatRow = ReadonlyMap<string, Cell>
 
@@ -18,21 +17,17 @@ const CHANGE = 'comparison_change_'
  * controls a terminal is printed.
  */
 export function formatRowsAsTable(rows: readonly unknown[]): string {
+  if (rows.length === 0) return ''
   const flat = rows.map(flattenRow)
-  const columns = orderColumns(listColumns(flat))
-  return formatTable([
-    columns.map(formatHeading),
-    ...flat.map((row) => columns.map((name) => formatCell(name, row.get(name) ?? null))),
-  ])
-}
-
-/** Formats rows as CSV (RFC 4180), as the service does. A missing number is an empty field, an empty text has quotes. */
-export function formatRowsAsCsv(rows: readonly unknown[]): string {
-  const flat = rows.map(flattenRow)
-  const columns = listColumns(flat)
-  return [columns, ...flat.map((row) => columns.map((name) => row.get(name) ?? null))]
-    .map(writeCsvRow)
-    .join('\r\n')
+  const columns = orderColumns([...new Set(flat.flatMap((row) => [...row.keys()]))])
+  const values = columns.map((name) => flat.map((row) => row.get(name) ?? null))
+  return formatTable(
+    [
+      columns.map(formatHeading),
+      ...flat.map((row) => columns.map((name) => formatCell(name, row.get(name) ?? null))),
+    ],
+    (column) => values[column]?.every((value) => typeof value !== 'string') === true,
+  )
 }
 
 /** Lists every metric with its value in the other period and its change beside it. */
@@ -52,9 +47,10 @@ function formatHeading(column: string): string {
 function formatCell(column: string, value: Cell): string {
   if (value === null) return '-'
   if (value === '') return '""'
+  if (typeof value !== 'number') return escapeControls(String(value))
   return column.startsWith(CHANGE)
-    ? formatChange(column.slice(CHANGE.length), Number(value))
-    : escapeControls(String(value))
+    ? formatChange(column.slice(CHANGE.length), value)
+    : formatNumber(value)
 }
 
 /** A change with its sign: in per cent, or of a percentage in percentage points. */
@@ -62,7 +58,7 @@ function formatChange(metric: string, change: number): string {
   const isPercentage = Object.entries(METRICS).some(
     ([name, row]) => name === metric && row.isPercentage === true,
   )
-  return `${change > 0 ? '+' : ''}${change}${isPercentage ? ' pp' : '%'}`
+  return `${change > 0 ? '+' : ''}${formatNumber(change)}${isPercentage ? ' pp' : '%'}`
 }
 
 const escapeControls = (text: string): string =>
@@ -72,10 +68,6 @@ const escapeControls = (text: string): string =>
   )
 
 const flattenRow = (row: unknown): FlatRow => new Map(flatten(row, ''))
-
-const listColumns = (rows: readonly FlatRow[]): readonly string[] => [
-  ...new Set(rows.flatMap((row) => [...row.keys()])),
-]
 
 /** Lists the values of a row with the names of their columns: `users`, `comparison_users`. */
 function flatten(value: unknown, name: string): readonly (readonly [string, Cell])[] {

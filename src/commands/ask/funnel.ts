@@ -1,9 +1,9 @@
 /** The command `tallyhouse ask funnel`. */
 import { InvalidArgumentError } from 'commander'
 import { appendValue, omitUndefined } from '../shared/options.js'
-import type { AddCommand, CommandContext } from '../shared/context.js'
+import type { AddCommand } from '../shared/context.js'
 import { buildSharedBody } from './build-body.js'
-import { formatRowsAsCsv, formatRowsAsTable } from './format-rows.js'
+import { formatRowsAsTable } from './format-rows.js'
 import {
   addBodyAndFormat,
   addFilters,
@@ -13,7 +13,7 @@ import {
   type SharedOptions,
 } from './options.js'
 import { parseFilter } from './parse-filter.js'
-import { printResponse, sendRequest } from './send-request.js'
+import { askAndPrint } from './send-request.js'
 
 interface FunnelOptions extends SharedOptions {
   readonly step?: readonly string[]
@@ -34,7 +34,9 @@ export const addFunnel: AddCommand = (ask, context) => {
     .addHelpText('after', SERVICE_HELP)
     .action(async (options: FunnelOptions) => {
       refuseEarlierOptions(command)
-      await askFunnel(context, options)
+      const body = options.body ?? buildFunnelBody(options)
+      const { format } = options
+      await askAndPrint(context, { path: PATH, body, format, formatRows: formatRowsAsTable })
     })
 }
 
@@ -48,15 +50,6 @@ export function parseWindow(text: string): string | number {
   const { count, unit } = /^(?<count>[1-9]\d{0,8})(?<unit>[smhd])$/.exec(text)?.groups ?? {}
   if (count !== undefined && unit !== undefined) return Number(count) * (SECONDS[unit] ?? 1)
   throw new InvalidArgumentError('Expected visit, or a time such as 90s, 30m, 12h or 7d.')
-}
-
-/** @throws UserError if the service refuses the question or does not respond; details are noted first */
-async function askFunnel(context: CommandContext, options: FunnelOptions): Promise<void> {
-  const response = await sendRequest(context, PATH, options.body ?? buildFunnelBody(options))
-  printResponse(context, response, options.format, {
-    table: formatRowsAsTable,
-    csv: formatRowsAsCsv,
-  })
 }
 
 /** @throws UserError for a filter of another form */

@@ -24,7 +24,7 @@ export const addMcp: AddCommand = (program) => {
       const { chooseTools } = await import('../../http/mcp/tools.js')
       const { listMarkdownPages } = await import('../../http/site/docs/build-pages.js')
       const run: RunTool = async ({ path }, body, signal) =>
-        requireOutcome(await askService(service, path, body, signal))
+        requireOutcome(await askService(service, path, body, { signal }))
       const definitions = chooseTools(explain)
       const tools = listTools(readSpec('openapi').document, definitions)
       await serveStdio({ definitions, tools, pages: listMarkdownPages(), run })
@@ -34,9 +34,10 @@ export const addMcp: AddCommand = (program) => {
 const VARIABLES = Object.entries(SERVICE_VARIABLES).map(([name, help]) => [`  ${name}`, help])
 
 /** @throws UserError for a response that is not one of Tallyhouse, such as that of a proxy */
-function requireOutcome({ status, body, retryAfter }: ServiceResponse): ToolOutcome {
+function requireOutcome({ status, body, headers }: ServiceResponse): ToolOutcome {
   if (!isRecord(body) || (status !== 200 && !isRecord(body['error']))) {
     throw new UserError(`the response is not one of Tallyhouse (status ${status})`)
   }
-  return { status, body, ...(retryAfter !== undefined && { retry_after: retryAfter }) }
+  const retryAfter = headers.get('Retry-After')
+  return { status, body, ...(retryAfter !== null && { retry_after: Number(retryAfter) }) }
 }

@@ -12,7 +12,7 @@ export interface SharedOptions {
   readonly format: Format
 }
 
-const FORMATS = ['table', 'csv', 'json'] as const
+const FORMATS = ['table', 'csv', 'ndjson', 'json'] as const
 export type Format = (typeof FORMATS)[number]
 
 const PERIOD_HELP = 'Preset such as 30days, or 2026-01-01..2026-01-31'
@@ -40,18 +40,23 @@ export function addBodyAndFormat(command: Command, path: string): Command {
     .addOption(
       new Option('--format <format>', 'Format of the output').choices(FORMATS).default('table'),
     )
+    .addOption(new Option('--json', 'Print JSON').implies({ format: 'json' }))
 }
 
 /** What the help of every question ends with. */
 export const SERVICE_HELP = `
 Filters have a field, an operator and values: "page:path starts with /blog/", "event:prop:plan is not free". Operators:
-is, is not, contains, does not contain, starts with, ends with, matches, does not match. "visit with" or "visit without"
-before a filter selects the visits of which some event, or none, satisfies it.
+is, is not, contains, does not contain, starts with, ends with, matches, does not match, is set. "visit with" or
+"visit without" before a filter selects the visits of which some event, or none, satisfies it.
 
 Environment variables:
 ${formatTable(Object.entries(SERVICE_VARIABLES).map(([name, help]) => [`  ${name}`, help]))}
 
 Exit codes: 0 answered, 1 refused or not reached, 2 wrong options.`
+
+/** @throws InvalidArgumentError */
+export const parseLimit = (value: string): number | 'all' =>
+  value === 'all' ? value : parseNumber(value)
 
 /** @throws InvalidArgumentError */
 export function parseNumber(value: string): number {

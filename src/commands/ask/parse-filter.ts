@@ -2,34 +2,21 @@
  * Parses a filter of the command line: JSON as in the contract, or `field operator values`, such as `country is DE,FR`, which
  * `visit with` or `visit without` makes one of whole visits.
  */
-import type { Filter, ListOperator, StringOperator } from '../../contract/api.js'
-import {
-  buildFieldFilter,
-  FILTER_FIELD_NAMES,
-  findClauseKind,
-  joinFilters,
-  PROPERTY_PREFIX,
-} from '../../contract/filter-fields.js'
+import type { FilterOperator } from '../../contract/api.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { UserError } from '../../lib/errors.js'
 
-interface Operator {
-  /** The operator of a text; its values are joined by `joiner`. */
-  readonly text: StringOperator
-  readonly joiner: 'and' | 'or'
-  /** The operator of a list; absent if lists do not have it. */
-  readonly list?: ListOperator
-}
-
 /** The operators by their words. */
-const OPERATORS: Readonly<Record<string, Operator>> = {
-  is: { text: 'eq', joiner: 'or', list: 'oneOf' },
-  'is not': { text: 'notEq', joiner: 'and', list: 'noneOf' },
-  contains: { text: 'contains', joiner: 'or' },
-  'does not contain': { text: 'notContains', joiner: 'and' },
-  'starts with': { text: 'startsWith', joiner: 'or' },
-  'ends with': { text: 'endsWith', joiner: 'or' },
-  matches: { text: 'matches', joiner: 'or' },
-  'does not match': { text: 'notMatches', joiner: 'and' },
+const OPERATORS: Readonly<Record<string, FilterOperator>> = {
+  is: 'is',
+  'is not': 'is_not',
+  contains: 'contains',
+  'does not contain': 'contains_not',
+  'starts with': 'starts_with',
+  'ends with': 'ends_with',
+  matches: 'matches',
+  'does not match': 'matches_not',
+  'is set': 'is_set',
 }
 
 const WORDS = Object.keys(OPERATORS).sort((one, other) => other.length - one.length)
@@ -41,7 +28,7 @@ const FORM = new RegExp(
 const VISIT = /^visit (?<word>with|without)\s+(?<rest>.+)$/s
 
 /**
- * Parses a filter. Values are separated by commas; JSON can have any value.
+ * Parses a filter. Values are separated by commas; JSON can have any value. The service checks the field and the values.
  *
  * @throws UserError that says what is wrong
  */
@@ -60,25 +47,11 @@ export function parseFilter(text: string): unknown {
       `a filter is JSON, or a field, an operator and values: country is DE,FR (operators: ${Object.keys(OPERATORS).join(', ')})`,
     )
   }
-  if (findClauseKind(field) === undefined) {
-    const names = [...FILTER_FIELD_NAMES, `${PROPERTY_PREFIX}NAME`].join(', ')
-    throw new UserError(`the field of a filter must be one of: ${names}; other filters are JSON`)
-  }
-  return buildFilter(
-    field,
-    operator,
-    values.split(',').map((value) => value.trim()),
-  )
-}
-
-function buildFilter(field: string, operator: Operator, values: readonly string[]): Filter {
-  if (findClauseKind(field) === 'list') {
-    if (operator.list === undefined)
-      throw new UserError(`${field} can be compared by "is" and "is not" only`)
-    return buildFieldFilter(field, { operator: operator.list, value: values })
-  }
-  const filters = values.map((value) => buildFieldFilter(field, { operator: operator.text, value }))
-  return joinFilters(operator.joiner, filters)
+  const compared = field.startsWith(PROPERTY_PREFIX)
+    ? { property: field.slice(PROPERTY_PREFIX.length) }
+    : { field }
+  if (operator === 'is_set') return { ...compared, operator }
+  return { ...compared, operator, value: values.split(',').map((value) => value.trim()) }
 }
 
 function parseJson(text: string): unknown {

@@ -1,40 +1,66 @@
-/** Requests the response to a query, and prints it. */
+/** Requests the response to a question, and prints it. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { readService } from '../../config/config.js'
+import { MEDIA_TYPES } from '../../contract/response-formats.js'
 import { UserError } from '../../lib/errors.js'
 import { isRecord } from '../../lib/records.js'
 import type { CommandContext } from '../shared/context.js'
-import { formatJson } from '../shared/output.js'
+import { formatCount, formatJson } from '../shared/output.js'
 import { requireReadable } from '../shared/require-readable.js'
 import type { Format } from './options.js'
 import { askService, type ServiceResponse } from './service-client.js'
 
-/** The parts of a response that commands read. */
-export interface ResponseBody {
-  readonly data: readonly unknown[]
+/** A question for an operation, and how its response is printed. */
+export interface Question {
+  readonly path: string
+  /** The body, or the name of its file; `-` is standard input. */
+  readonly body: object | string
+  readonly format: Format
+  readonly formatRows: (rows: readonly unknown[]) => string
+}
+
+/** What a response says besides its rows. */
+interface Summary {
   readonly pagination?: { readonly returned: number; readonly total: number }
   readonly comparison?: { readonly period: { readonly from: string; readonly to: string } }
 }
 
-type FormatRows = (rows: readonly unknown[]) => string
+/** The body of a response in JSON. */
+interface ResponseBody extends Summary {
+  readonly data: readonly unknown[]
+}
 
 const STDIN = '-'
 
 /**
- * Asks the service.
+ * Asks the service and prints its response: the rows as a table, or the response as the service writes it. Notes what rows do
+ * not show.
  *
- * @param body the body, or the name of its file; `-` is standard input
+ * @returns the rows of a table; none for other formats
  * @throws UserError if the service refuses the question or does not respond; the fields that are invalid are noted first
  */
-export async function sendRequest(
+export async function askAndPrint(
   context: CommandContext,
-  path: string,
-  body: object | string,
-): Promise<ResponseBody> {
+  { path, body, format, formatRows }: Question,
+): Promise<readonly unknown[]> {
   const service = readService()
-  const read = typeof body === 'string' ? await readBody(body) : body
-  return requireBody(context, await askService(service, path, read))
+  const request = typeof body === 'string' ? await readBody(body) : body
+  // Only streams have all rows.
+  const isAll = isRecord(request) && request['limit'] === 'all'
+  const sent = format !== 'table' ? format : isAll ? 'ndjson' : 'json'
+  const accept = MEDIA_TYPES[sent]
+  const response = await askService(service, path, request, { accept })
+  requireAccepted(context, response, accept)
+  if (format === 'json') {
+    context.print(formatJson(response.body))
+    return []
+  }
+  const rows = format === 'table' ? readRows(response, sent) : []
+  const printed = format === 'table' ? formatRows(rows) : response.text.replace(/\r?\n$/, '')
+  if (printed !== '') context.print(printed)
+  noteSummary(context, sent === 'json' ? (response.body as Summary) : readSummary(response.headers))
+  return rows
 }
 
 async function readBody(file: string): Promise<unknown> {
@@ -47,31 +73,54 @@ async function readBody(file: string): Promise<unknown> {
   }
 }
 
-const isResponseBody = (body: unknown): body is ResponseBody =>
-  isRecord(body) && Array.isArray(body['data'])
-
-function requireBody({ note }: CommandContext, { status, body }: ServiceResponse): ResponseBody {
-  if (status === 200 && isResponseBody(body)) return body
-  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
-  const { message, code, details } = error
-  if (Array.isArray(details)) {
-    for (const one of details as readonly { field: string; message: string }[])
-      note(`${one.field}: ${one.message}`)
+/** @throws UserError for an error of the service, or a response that is not one of Tallyhouse, such as that of a proxy */
+function requireAccepted(
+  { note }: CommandContext,
+  { status, headers, body }: ServiceResponse,
+  accept: string,
+): void {
+  if (status === 200 && headers.get('Content-Type')?.startsWith(accept) === true) return
+  const error = isRecord(body) ? body['error'] : undefined
+  if (!isRecord(error)) {
+    throw new UserError(`the response is not one of Tallyhouse (status ${status})`)
   }
-  throw new UserError(
-    typeof message === 'string'
-      ? `${String(code)}: ${message}`
-      : `the response is not one of Tallyhouse (status ${status})`,
-  )
+  const { message, code, details } = error
+  const faults = (Array.isArray(details) ? details : []) as readonly {
+    readonly field: string
+    readonly message: string
+  }[]
+  // The message says the first fault.
+  if (faults.length <= 1) throw new UserError(`${String(code)}: ${String(message)}`)
+  for (const fault of faults) note(`${fault.field}: ${fault.message}`)
+  throw new UserError(`${String(code)}: ${formatCount(faults.length, 'field')} of the request`)
 }
 
-/** Prints a response: the rows as a table or as CSV, or all of it as JSON. Nothing for no rows. */
-export function printResponse(
-  { print }: CommandContext,
-  response: ResponseBody,
-  format: Format,
-  formats: Readonly<Record<Exclude<Format, 'json'>, FormatRows>>,
-): void {
-  if (format === 'json') print(formatJson(response))
-  else if (response.data.length > 0) print(formats[format](response.data))
+function readRows({ text: lines, body }: ServiceResponse, sent: string): readonly unknown[] {
+  if (sent === 'json') return (body as ResponseBody).data
+  return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]))
+}
+
+/** Reads what formats other than JSON say in headers. */
+function readSummary(headers: Headers): Summary {
+  const total = Number(headers.get('Tally-Total'))
+  const rest = total - Number(headers.get('Tally-Offset'))
+  const limit = headers.get('Tally-Limit')
+  const returned = limit === 'all' ? rest : Math.max(0, Math.min(rest, Number(limit)))
+  const [from, to] = headers.get('Tally-Comparison')?.split('/') ?? []
+  return {
+    ...(limit !== null && { pagination: { returned, total } }),
+    ...(from !== undefined && to !== undefined && { comparison: { period: { from, to } } }),
+  }
+}
+
+function noteSummary({ note }: CommandContext, { pagination, comparison }: Summary): void {
+  if (comparison !== undefined) {
+    note(`compared with ${comparison.period.from} to ${comparison.period.to}`)
+  }
+  if (pagination === undefined) return
+  const { returned, total } = pagination
+  if (total === 0) note('no rows')
+  else if (returned < total) {
+    note(`${returned} of ${formatCount(total, 'row')}: --limit and --offset select others`)
+  }
 }

@@ -1,14 +1,22 @@
 /** Asks a running service with an API key. The key is sent to the service and to nobody else. */
-import { UserError } from '../../lib/errors.js'
 import type { ServiceAddress } from '../../config/service-address.js'
+import { MEDIA_TYPES } from '../../contract/response-formats.js'
+import { UserError } from '../../lib/errors.js'
 
 /** What the service responded. */
 export interface ServiceResponse {
   readonly status: number
-  /** Its body as JSON; undefined if it is something else. */
+  readonly headers: Headers
+  readonly text: string
+  /** The text as JSON; undefined if it is something else. */
   readonly body: unknown
-  /** The seconds after which to try again, if it said so. */
-  readonly retryAfter?: number
+}
+
+interface AskOptions {
+  /** The media type of the response; JSON by default. */
+  readonly accept?: string
+  /** Aborts the request. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** How long a response may take: a service ends a query after 10 seconds, unless it is configured otherwise. */
@@ -18,19 +26,22 @@ const TIMEOUT_MS = 60_000
  * Sends a request to an operation.
  *
  * @param body undefined for GET
- * @param signal aborts the request
  * @throws UserError if there is no response of a service; the message contains neither the key nor the body
  */
 export async function askService(
   { url, apiKey }: ServiceAddress,
   path: string,
   body?: unknown,
-  signal?: AbortSignal,
+  { accept = MEDIA_TYPES.json, signal }: AskOptions = {},
 ): Promise<ServiceResponse> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   const request = new Request(new URL(path, url), {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+    headers: {
+      Accept: accept,
+      Authorization: `Bearer ${apiKey}`,
+      'Content-Type': MEDIA_TYPES.json,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // A redirect would carry the key to another address.
     redirect: 'manual',
@@ -38,12 +49,9 @@ export async function askService(
   })
   try {
     const response = await fetch(request)
-    const retryAfter = response.headers.get('Retry-After')
-    return {
-      status: response.status,
-      body: parse(await response.text()),
-      ...(retryAfter !== null && { retryAfter: Number(retryAfter) }),
-    }
+    const { status, headers } = response
+    const text = await response.text()
+    return { status, headers, text, body: parse(text) }
   } catch (error) {
     throw new UserError(`${url.origin} does not respond: ${describeFailure(error)}`)
   }

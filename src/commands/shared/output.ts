@@ -3,7 +3,7 @@ import { isUnreachable } from '../../clickhouse/errors.js'
 
 const COLUMN_GAP = '  '
 
-const groupedNumber = new Intl.NumberFormat('en-US')
+const groupedNumber = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 })
 
 /** Formats a number with thousands separators: `1,234,567`. */
 export const formatNumber = (value: number): string => groupedNumber.format(value)
@@ -11,17 +11,27 @@ export const formatNumber = (value: number): string => groupedNumber.format(valu
 /** Formats a value as indented JSON, for programs. */
 export const formatJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** Formats rows of cells in aligned columns. The last cell of a row is not padded. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
+/**
+ * Formats rows of cells in aligned columns. The last cell of a row is not padded.
+ *
+ * @param isNumeric whether the column of that index is aligned to the right
+ */
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  isNumeric: (column: number) => boolean = () => false,
+): string {
   const widths: number[] = []
   for (const row of rows) {
     for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
   }
   return rows
-    .map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(COLUMN_GAP))
+    .map((row) => row.map((cell, i) => pad(cell, widths[i] ?? 0, isNumeric(i))).join(COLUMN_GAP))
     .map((line) => line.trimEnd())
     .join('\n')
 }
+
+const pad = (cell: string, width: number, isNumeric: boolean): string =>
+  isNumeric ? cell.padStart(width) : cell.padEnd(width)
 
 /** Formats a time to the second: `2026-01-31 12:00:00 UTC`; `-` for null. */
 export const formatTime = (time: Date | null): string =>

@@ -1,11 +1,11 @@
 /** Runs an endpoint of the query API on a body that did not come as a request of its own. */
 import type { ResponseSource, BatchResult } from '../../contract/api.js'
-import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
+import { buildErrorBody, ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import type { RequestContext } from '../query/context.js'
 import { ENDPOINTS } from '../query/endpoints.js'
 import type { QueryApi } from '../query/query-api.js'
 import { getBody } from '../query/send-outcome.js'
-import { buildErrorBody, unwrapError } from '../server/error-response.js'
+import { unwrapError } from '../server/error-response.js'
 import { createNotJsonObjectError, toApiError } from '../server/translate-error.js'
 import type { Contract } from '../validation/contract.js'
 

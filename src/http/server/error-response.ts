@@ -1,8 +1,7 @@
 /** Writes error responses: the one place where an error becomes a response. */
 import type { ErrorRequestHandler } from 'express'
 import type { ServerResponse } from 'node:http'
-import type { ErrorResponse } from '../../contract/api.js'
-import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
+import { buildErrorBody, ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import './request-context.js'
 import { setCommonHeaders } from './response-headers.js'
 import { toApiError } from './translate-error.js'
@@ -45,11 +44,4 @@ export const handleError: ErrorRequestHandler = (thrown: unknown, request, respo
 /** Returns the error to log: the underlying one, if it is an Error. */
 export function unwrapError(error: ApiError): Error {
   return error.cause instanceof Error ? error.cause : error
-}
-
-/** Builds the body of the response to an error. */
-export function buildErrorBody({ code, message, details }: ApiError): ErrorResponse {
-  return {
-    error: { code, message, ...(details === undefined ? {} : { details: [...details] }) },
-  }
 }

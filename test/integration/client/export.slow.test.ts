@@ -169,7 +169,6 @@ describe('a response that is not whole', () => {
     ],
     ['breaks off before its length', (type) => `${TYPED(type)}Content-Length: 9\r\n\r\n{}\n`],
     ['does not say where it ends', (type) => `${TYPED(type)}Connection: close\r\n\r\n{}\n`],
-    ['has another type', () => `${TYPED('text/html')}Content-Length: 3\r\n\r\n{}\n`],
   ])('%s', async (_, respond) => {
     const { server, url } = await serve(respond)
     try {
@@ -182,6 +181,15 @@ describe('a response that is not whole', () => {
     } finally {
       server.close()
     }
+  })
+
+  test('has another type', async () => {
+    const { server, url } = await serve(() => `${TYPED('text/html')}Content-Length: 3\r\n\r\n{}\n`)
+    const { opened, results } = await exportInAllWays(connect({ url }))
+    server.close()
+    const message = expect.stringContaining('(200 OK, text/html) is not one of the service')
+    const error = { status: 200, code: 'NO_RESPONSE', message }
+    expect([opened, ...results]).toMatchObject(Array(3).fill({ ok: false, error }))
   })
 
   test.each([

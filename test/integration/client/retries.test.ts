@@ -1,7 +1,7 @@
 /** The package `@tallyhouse/client` sends a request again where that may help, as docs/errors.md says. */
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   createTallyhouse,
@@ -10,7 +10,14 @@ import {
 } from '../../../clients/typescript/src/index.js'
 
 /** How the server answers: with a status, or it breaks the connection before or within its answer, or says nothing. */
-type Answer = number | 'breaks' | 'breaks off' | 'is silent'
+type Answer = number | 'breaks' | 'breaks off' | 'is silent' | Foreign
+
+/** A response that another server could send. */
+interface Foreign {
+  readonly status: number
+  readonly type?: string
+  readonly body: string
+}
 
 const BODY = { date_range: 'today', metrics: ['users'] } as const
 const ANSWER = JSON.stringify({ data: [] })
@@ -35,6 +42,12 @@ beforeEach(async () => {
       received.push(body)
       if (answer === 'is silent') return
       if (answer === 'breaks') return void request.socket.destroy()
+      if (typeof answer === 'object') {
+        // Without a length: it ends where the connection does.
+        const head = answer.type === undefined ? '' : `Content-Type: ${answer.type}\r\n`
+        const line = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`
+        return void request.socket.end(`${line}\r\n${head}Connection: close\r\n\r\n${answer.body}`)
+      }
       const type = request.headers.accept?.startsWith('application/x-ndjson')
         ? 'application/x-ndjson'
         : 'application/json'
@@ -130,6 +143,140 @@ test('a service that is not reached is tried three times', async () => {
   const client = connect({ url: 'http://127.0.0.1:1', fetch: send })
   expect(await client.project()).toMatchObject(LOST)
   expect([tried, waits.length]).toEqual([3, 2])
+})
+
+const PAGE = { type: 'text/html; charset=utf-8', body: '<html>Sign in</html>' }
+
+test.each<[string, readonly Answer[], number, object]>([
+  [
+    'a page instead of JSON',
+    [{ status: 200, ...PAGE }],
+    1,
+    {
+      status: 200,
+      message: expect.stringContaining('(200 OK, text/html) is not one of the service'),
+    },
+  ],
+  [
+    'a page of a proxy that does not reach the service',
+    Array<Answer>(3).fill({ status: 502, ...PAGE }),
+    3,
+    { status: 502, message: expect.stringContaining('(502 Bad Gateway, text/html) is not one of') },
+  ],
+  [
+    'an error of no type',
+    [{ status: 404, body: '' }],
+    1,
+    { status: 404, message: expect.stringContaining('(404 Not Found, of no type) is not one of') },
+  ],
+  [
+    'half a response without a length',
+    Array<Answer>(3).fill({ status: 200, type: 'application/json', body: '{"data":[' }),
+    3,
+    { status: 0, message: 'The response ended too early: it is not complete JSON.' },
+  ],
+])('%s is an error that says so', async (_, answers, requests, error) => {
+  script = answers
+  const result = await connect().query(BODY)
+  expect(result).toMatchObject({ ok: false, error: { code: 'NO_RESPONSE', ...error } })
+  expect(bodies).toHaveLength(requests)
+})
+
+test('a response that takes longer than wanted is an error, and is not asked for again', async () => {
+  script = ['is silent']
+  expect(await connect({ timeoutSeconds: 0.05 }).query(BODY)).toMatchObject({
+    ok: false,
+    error: { status: 0, message: 'The service did not respond within 0.05 seconds.' },
+  })
+  expect(bodies).toHaveLength(1)
+})
+
+describe('a batch', () => {
+  const query = (id: string) => ({ id, body: BODY })
+  const failure = (id: string, status: number, seconds?: number) => ({
+    id,
+    status,
+    body: { error: { code: 'SOME_CODE', message: 'no' } },
+    ...(seconds === undefined ? {} : { retry_after: seconds }),
+  })
+  const success = (id: string) => ({ id, status: 200, body: { data: [] } })
+  type BatchAnswer = readonly { readonly id: string; readonly status: number }[]
+  const respond = (results: BatchAnswer): Answer => ({
+    status: 200,
+    type: 'application/json',
+    body: JSON.stringify({ results }),
+  })
+  const ask = (options: Partial<ClientOptions> = {}) =>
+    connect(options).batch({ queries: [query('a'), query('b'), query('c')] })
+  const asked = () =>
+    bodies.map((body) =>
+      (JSON.parse(body) as { queries: readonly { id: string }[] }).queries
+        .map(({ id }) => id)
+        .join(''),
+    )
+
+  test.each<
+    [string, readonly BatchAnswer[], object, readonly string[], readonly number[], BatchAnswer]
+  >([
+    [
+      'only what failed for now, after the longest wait',
+      [
+        [success('a'), failure('b', 429, 7), failure('c', 503, 3)],
+        [success('b'), success('c')],
+      ],
+      {},
+      ['abc', 'bc'],
+      [7_000],
+      [success('a'), success('b'), success('c')],
+    ],
+    [
+      'nothing that would fail again',
+      [[success('a'), failure('b', 400), failure('c', 504)]],
+      {},
+      ['abc'],
+      [],
+      [success('a'), failure('b', 400), failure('c', 504)],
+    ],
+    [
+      'three times at most',
+      Array<BatchAnswer>(4).fill([
+        failure('a', 503, 1),
+        failure('b', 503, 1),
+        failure('c', 503, 1),
+      ]),
+      {},
+      ['abc', 'abc', 'abc', 'abc'],
+      [1_000, 1_000, 1_000],
+      [failure('a', 503, 1), failure('b', 503, 1), failure('c', 503, 1)],
+    ],
+    [
+      'nothing if it may not',
+      [[success('a'), failure('b', 429, 7), success('c')]],
+      { retries: 0 },
+      ['abc'],
+      [],
+      [success('a'), failure('b', 429, 7), success('c')],
+    ],
+    [
+      'nothing after a wait that is too long',
+      [[success('a'), failure('b', 429, 61), success('c')]],
+      {},
+      ['abc'],
+      [],
+      [success('a'), failure('b', 429, 61), success('c')],
+    ],
+  ])('sends %s again', async (_, answers, options, want, seconds, results) => {
+    script = answers.map(respond)
+    expect(await ask(options)).toEqual({ ok: true, data: { results } })
+    expect([asked(), waits]).toEqual([want, seconds])
+  })
+
+  test('keeps what it has if the service is not reached any more', async () => {
+    const results = [success('a'), failure('b', 429, 7), success('c')]
+    script = [respond(results), ...Array<Answer>(3).fill('breaks')]
+    expect(await ask()).toEqual({ ok: true, data: { results } })
+    expect(asked()).toEqual(['abc', 'b', 'b', 'b'])
+  })
 })
 
 test('a request that took too long is not sent again', async () => {

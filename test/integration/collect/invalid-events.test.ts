@@ -308,6 +308,7 @@ describe('bodies', () => {
           code: 'VALIDATION_ERROR',
           message: 'The request is not valid: body is not valid UTF-8.',
           details: [{ field: 'body', message: 'is not valid UTF-8' }],
+          docs: '/docs/errors#validation_error',
         },
       },
     ])

@@ -306,6 +306,7 @@ describe('bodies', () => {
         error: {
           code: 'PAYLOAD_TOO_LARGE',
           message: 'The request body is larger than 1 MB.',
+          docs: '/docs/errors#payload_too_large',
         },
       },
     ])

@@ -41,8 +41,11 @@ const SHOP = {
   hasPublicDashboard: false,
   excludedIps: [],
   excludedCountries: [],
+  formerToken: null,
+  retentionDays: null,
+  keepDays: null,
 }
-const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]{86}\n$/
+const TOKEN = /^tallykey_[\w-]+\.[\w-]+\.[\w-]{86}\n$/
 
 beforeEach(async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-cli-'))
@@ -52,7 +55,7 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }))
 describe('without a service', () => {
   test('projects are created, changed and shown', async () => {
     const made = JSON.parse(await output(...CREATE, '--retention-days', '90', '--json')) as object
-    expect(made).toEqual(SHOP)
+    expect(made).toEqual({ ...SHOP, retentionDays: 90 })
     expect(Object.keys(made)).toEqual(Object.keys(SHOP))
     expect(JSON.parse(await output('project', 'show', 'shop', '--json'))).toEqual({
       ...made,

@@ -182,6 +182,7 @@ describe('while ClickHouse is away', () => {
         error: {
           code: 'SERVICE_UNAVAILABLE',
           message: 'The service is starting. Try again in a moment.',
+          docs: '/docs/errors#service_unavailable',
         },
       },
     })

@@ -48,7 +48,11 @@ test.each([
   const [answer] = parseAnswers(await listenTo(socket))
   expect(answer?.status).toBe(400)
   expect(JSON.parse(answer!.body)).toEqual({
-    error: { code: 'VALIDATION_ERROR', message: 'The request did not arrive in time.' },
+    error: {
+      code: 'VALIDATION_ERROR',
+      message: 'The request did not arrive in time.',
+      docs: '/docs/errors#validation_error',
+    },
   })
   await app.stop()
 })

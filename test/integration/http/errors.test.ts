@@ -55,6 +55,7 @@ test('VALIDATION_ERROR: a query in invalid UTF-8', async () => {
         code: 'VALIDATION_ERROR',
         message: 'The request is not valid: body is not valid UTF-8.',
         details: [{ field: 'body', message: 'is not valid UTF-8' }],
+        docs: '/docs/errors#validation_error',
       },
     },
   ])
@@ -74,13 +75,19 @@ test.each<ErrorCode>([
   failure = undefined
   expect(response.status).toBe(ERROR_STATUS[code])
   expect(response.headers.get('retry-after')).toBe('1')
-  expect(await response.json()).toEqual({ error: { code, message: 'In so many words.' } })
+  expect(await response.json()).toEqual({
+    error: { code, message: 'In so many words.', docs: `/docs/errors#${code.toLowerCase()}` },
+  })
 })
 
 test('INTERNAL_ERROR has no details of its cause', async () => {
   const response = await app.get('/v1/project')
   expect(await response.json()).toEqual({
-    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
+    error: {
+      code: 'INTERNAL_ERROR',
+      message: 'Something went wrong.',
+      docs: '/docs/errors#internal_error',
+    },
   })
   expect(app.log()).toContain('connect ECONNREFUSED 10.0.0.3:8123')
 })

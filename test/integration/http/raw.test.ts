@@ -194,6 +194,7 @@ test('PAYLOAD_TOO_LARGE for a long header says that it is the header', async () 
     error: {
       code: 'PAYLOAD_TOO_LARGE',
       message: 'The request line and headers are larger than 16 kB.',
+      docs: '/docs/errors#payload_too_large',
     },
   })
 })

@@ -40,7 +40,7 @@ test('by options, as a table', async () => {
   const options = ['--metrics', 'users,pageviews', '--group-by', 'country']
   expect(await ask([...options, '--filter', 'country is DE,FR'])).toEqual({
     code: 0,
-    stdout: 'COUNTRY  USERS  PAGEVIEWS\nDE       2      3\nFR       1      1\n',
+    stdout: 'COUNTRY  USERS  PAGEVIEWS\nDE           2          3\nFR           1          1\n',
     stderr: '',
   })
 })
@@ -51,8 +51,8 @@ test('compared, as a table', async () => {
   expect(await ask([...period, ...options])).toEqual({
     code: 0,
     stdout:
-      'COUNTRY  USERS  BEFORE  CHANGE  PAGEVIEWS  BEFORE  CHANGE  BOUNCE_RATE  BEFORE  CHANGE\n' +
-      'DE       1      1       0%      2          1       +100%   0            100     -100 pp\n',
+      'COUNTRY  USERS  BEFORE  CHANGE  PAGEVIEWS  BEFORE  CHANGE  BOUNCE_RATE  BEFORE   CHANGE\n' +
+      'DE           1       1      0%          2       1   +100%            0     100  -100 pp\n',
     stderr: 'compared with 2026-06-01T00:00:00Z to 2026-06-01T23:59:59Z\n',
   })
 })
@@ -74,15 +74,75 @@ test('nothing found', async () => {
   expect(await ask(['--group-by', 'country', '--filter', 'country is XX'])).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'no rows\n',
+    stderr: 'no rows\nno event of this period has country "XX"; the most frequent are DE, FR, US\n',
   })
+})
+
+test.each([
+  ['country is de', ['no event of this period has country "de"; did you mean "DE"?']],
+  ['event:name is signups,signup', []],
+  [
+    'event:name is signups',
+    ['no event of this period has event:name "signups"; did you mean "signup"?'],
+  ],
+  ['event:prop:plan is pro', ['no event of this period has event:prop:plan "pro"']],
+  ['page:path contains /none', []],
+  ['page:hash is none', []],
+])('a filter that selects nothing, %s, is explained as far as possible', async (filter, notes) => {
+  const { code, stderr } = await ask(['--filter', filter])
+  expect([code, stderr.split('\n').filter((line) => line !== '')]).toEqual([0, notes])
+})
+
+test('all rows, as a table and as NDJSON', async () => {
+  const options = ['--metrics', 'users', '--group-by', 'country', '--limit', 'all']
+  expect(await ask(options)).toEqual({
+    code: 0,
+    stdout: 'COUNTRY  USERS\nDE           2\nFR           1\nUS           1\n',
+    stderr: '',
+  })
+  expect(await ask([...options, '--format', 'ndjson'])).toEqual({
+    code: 0,
+    stdout: '{"country":"DE","users":2}\n{"country":"FR","users":1}\n{"country":"US","users":1}\n',
+    stderr: '',
+  })
+  expect(JSON.parse((await ask(['--metrics', 'users', '--json'])).stdout)).toMatchObject({
+    data: [{ metrics: { users: 4 } }],
+  })
+})
+
+test('several faults are told one by one, and a single one once', async () => {
+  const { stderr } = await ask(['--metrics', 'visitors', '--limit', '0'])
+  expect(stderr.split('\n').map((line) => line.slice(0, 40))).toEqual([
+    'metrics.0: must be one of: users, pagevi',
+    'limit: must be at least 1',
+    'tallyhouse: VALIDATION_ERROR: 2 fields of the request'.slice(0, 40),
+    '',
+  ])
+  expect((await ask(['--limit', '0'])).stderr).toBe(
+    'tallyhouse: VALIDATION_ERROR: The request is not valid: limit must be at least 1.\n',
+  )
+})
+
+test.each(['bash', 'zsh', 'fish'])('%s completes commands and options', async (shell) => {
+  const script = await runCli(['completion', shell], {})
+  expect([script.code, script.stdout]).toEqual([0, expect.stringContaining('tallyhouse')])
+  const { stdout } = await runCli(['complete', '--', 'ask', '--format', ''], {})
+  expect(stdout.split('\n').map((line) => line.trim())).toEqual([
+    'table',
+    'csv',
+    'ndjson',
+    'json',
+    ':4',
+    '',
+  ])
 })
 
 test('retention, by options and by a body', async () => {
   const period = ['--period', '2026-05-25..2026-06-07', '--interval', 'week']
   expect(await ask(['retention', ...period])).toEqual({
     code: 0,
-    stdout: 'START       USERS  +1\n2026-05-25  0      0\n2026-06-01  4      0 (0.0%)\n',
+    stdout:
+      'START       USERS         +1\n2026-05-25      0          0\n2026-06-01      4  0 ( 0.0%)\n',
     stderr: '',
   })
   const input = JSON.stringify({ interval: 'day', date_range: ['2026-06-01', '2026-06-02'] })
@@ -101,8 +161,8 @@ test('a funnel, by options and by a body', async () => {
     code: 0,
     stdout:
       'STEP  USERS  SHARE_OF_FIRST  SHARE_OF_PREVIOUS  MEDIAN_SECONDS\n' +
-      '1     3      100             -                  -\n' +
-      '2     1      33.33           33.33              60\n',
+      '   1      3             100                  -               -\n' +
+      '   2      1           33.33              33.33              60\n',
     stderr: '',
   })
   const input = JSON.stringify({ date_range: 'today', steps: [{ filters: [] }, { filters: [] }] })
@@ -133,9 +193,9 @@ test.each<[string, readonly string[], object, number, string]>([
     ['--metrics', 'users,visitors'],
     {},
     1,
-    'metrics.1: must be one of: users, pageviews, events',
+    'metrics.1 must be one of: users, pageviews, events',
   ],
-  ['another format', ['--format', 'xml'], {}, 2, 'Allowed choices are table, csv, json'],
+  ['another format', ['--format', 'xml'], {}, 2, 'Allowed choices are table, csv, ndjson, json'],
   ['another limit', ['--limit', 'many'], {}, 2, 'Expected a whole number.'],
   [
     'options beside a body',
@@ -153,7 +213,7 @@ test.each<[string, readonly string[], object, number, string]>([
   ],
   ['another interval', ['retention', '--interval', 'hour'], {}, 2, 'Allowed choices are day,'],
   ['another time', ['funnel', '--within', 'soon'], {}, 2, 'Expected visit, or a time such as 90s'],
-  ['a funnel without steps', ['funnel'], {}, 1, 'steps: must have at least 2 items'],
+  ['a funnel without steps', ['funnel'], {}, 1, 'steps must have at least 2 items'],
   ['a filter of another form', ['--filter', 'country'], {}, 1, 'a filter is JSON, or a field'],
   ['a file that is not there', ['--body', '/none.json'], {}, 1, '/none.json'],
   ['no key', [], { TALLYHOUSE_API_KEY: '' }, 1, 'TALLYHOUSE_API_KEY must be set'],

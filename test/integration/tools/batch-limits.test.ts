@@ -52,7 +52,11 @@ test('each query counts for the rate limit: those beyond it get 429', async () =
       id,
       status: 429,
       body: {
-        error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/per minute/) },
+        error: {
+          code: 'RATE_LIMIT_EXCEEDED',
+          message: expect.stringMatching(/per minute/),
+          docs: '/docs/errors#rate_limit_exceeded',
+        },
       },
       retry_after: expect.any(Number),
     })),
@@ -107,7 +111,11 @@ test('a query that fails is an error of its own, and is logged', async () => {
   const results = await readResults(await send(3, { readRows }))
   expect(results.map(({ status }) => status)).toEqual([200, 500, 200])
   expect(results[1]?.body).toEqual({
-    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
+    error: {
+      code: 'INTERNAL_ERROR',
+      message: 'Something went wrong.',
+      docs: '/docs/errors#internal_error',
+    },
   })
   expect(app!.log()).toContain('secret of the store')
 })

@@ -116,6 +116,7 @@ test('what a batch cannot include is refused by its name', async () => {
           { field: 'include.timing', message: expect.any(String) },
           { field: 'include.totals', message: 'is not a known property' },
         ]),
+        docs: '/docs/errors#validation_error',
       },
     },
   })

@@ -188,6 +188,7 @@ describe.each(FORMS)('%s', (form) => {
         code: 'VALIDATION_ERROR',
         message: expect.stringContaining('metrics.0 must be one of: users'),
         details: [{ field: 'metrics.0', message: expect.stringContaining('users') }],
+        docs: '/docs/errors#validation_error',
       },
     })
   })
@@ -198,6 +199,7 @@ describe.each(FORMS)('%s', (form) => {
         code: 'VALIDATION_ERROR',
         message: 'The request is not valid: id is not a known property.',
         details: [{ field: 'id', message: 'is not a known property' }],
+        docs: '/docs/errors#validation_error',
       },
     })
     expect(
@@ -207,6 +209,7 @@ describe.each(FORMS)('%s', (form) => {
         code: 'VALIDATION_ERROR',
         message: 'The request is not valid: operation must be one of: query, retention, funnel.',
         details: [{ field: 'operation', message: 'must be one of: query, retention, funnel' }],
+        docs: '/docs/errors#validation_error',
       },
     })
     await expect(call(getClient(form), 'delete', {})).rejects.toMatchObject({
@@ -224,7 +227,13 @@ test('a key that is not valid: no connection over HTTP, and an error of each cal
   await client.close()
   expect([isError, JSON.parse(text)]).toEqual([
     true,
-    { error: { code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.' } },
+    {
+      error: {
+        code: 'UNAUTHORIZED',
+        message: 'The API key is missing or not valid.',
+        docs: '/docs/errors#unauthorized',
+      },
+    },
   ])
 })
 
@@ -241,7 +250,11 @@ test('over the limit of requests: 429 over HTTP, and over stdio an error that sa
     expect([isError, JSON.parse(text)]).toEqual([
       true,
       {
-        error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringContaining('per minute') },
+        error: {
+          code: 'RATE_LIMIT_EXCEEDED',
+          message: expect.stringContaining('per minute'),
+          docs: '/docs/errors#rate_limit_exceeded',
+        },
         retry_after: expect.any(Number),
       },
     ])

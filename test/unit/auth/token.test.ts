@@ -11,11 +11,14 @@ const PRINCIPAL = { keyId: 'key_1', projectId: 'shop' }
 const TYPE = 'tallyhouse-key+jwt'
 
 let keys: FixedKeys
+let token: string
+/** The JWT of the token: the tests below change its parts. */
 let good: string
 
 beforeAll(async () => {
   keys = await createFixedKeys()
-  good = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
+  token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
+  good = token.replace('tallykey_', '')
 })
 
 const verify = (token: string, now = NOW) => verifyToken(token, keys.keyring, now)
@@ -38,6 +41,14 @@ const header = (fields: object = {}): string =>
 const parts = (): [string, string, string] => good.split('.') as [string, string, string]
 
 describe('a valid key', () => {
+  test('has a prefix, without which a key of 0.1.0 is as valid', async () => {
+    expect(token).toBe(`tallykey_${good}`)
+    expect(await verify(token)).toEqual(PRINCIPAL)
+    expect(await verify(good)).toEqual(PRINCIPAL)
+    expect(await verify(`tallykey_${token}`)).toBeUndefined()
+    expect(await verify(`TALLYKEY_${good}`)).toBeUndefined()
+  })
+
   test('gives the id of its key and project', async () => {
     expect(await verify(good)).toEqual(PRINCIPAL)
     expect(await verify(await sign({}))).toEqual(PRINCIPAL)

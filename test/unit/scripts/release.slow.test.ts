@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { releasePackage } from '../../../scripts/release/changelog.js'
 import { makeRelease, readArguments } from '../../../scripts/release/release.js'
 import {
   listDisagreements,
@@ -18,6 +19,8 @@ const next = present.replace(/\d+$/, (patch) => String(Number(patch) + 1))
 
 /** What a repository does not hold, or what a release does not read. */
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage', 'images'])
+
+const CLIENT_CHANGELOG = 'clients/typescript/CHANGELOG.md'
 
 let copy: string
 beforeAll(async () => {
@@ -37,6 +40,7 @@ beforeAll(async () => {
     'CHANGELOG.md',
     changelog.replace(/^## Unreleased\n/m, () => unreleased),
   )
+  await writeCopied(CLIENT_CHANGELOG, '# Changelog\n\n## Unreleased\n\n- A line of its own.\n')
   commit('The project')
 })
 afterAll(() => rm(copy, { recursive: true, force: true }))
@@ -165,6 +169,12 @@ test('a dry run of the script says what a release would do, and does nothing', (
   ])
 })
 
+test('a package in which nothing has changed says so', () => {
+  expect(releasePackage('# Changelog\n\n## Unreleased\n', '0.2.0', '2027-01-31')).toBe(
+    '# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2027-01-31\n\nNo changes.\n',
+  )
+})
+
 test('a release writes the version everywhere, commits and tags', async () => {
   expect(release(next)).toBe(`Committed and tagged v${next}. To publish it: git push --follow-tags`)
   expect([git('status', '--porcelain'), git('log', '-1', '--format=%s')]).toEqual([
@@ -174,22 +184,28 @@ test('a release writes the version everywhere, commits and tags', async () => {
   expect(git('diff', '--name-only', 'HEAD~').split('\n').sort()).toEqual([
     'CHANGELOG.md',
     'clients/python/src/tallyhouse/_version.py',
+    'clients/typescript/CHANGELOG.md',
     'clients/typescript/package-lock.json',
     'clients/typescript/package.json',
+    'generated/released/collector.d.ts',
+    'generated/released/openapi.d.ts',
     'openapi/collector.yaml',
     'openapi/openapi.yaml',
     'package-lock.json',
     'package.json',
   ])
-  // One line for each place. In the changelog, the section gets a new heading.
-  expect(git('diff', '--shortstat', 'HEAD~', '--', '.', ':!CHANGELOG.md')).toMatch(
+  // One line for each place. In each changelog, the section gets a new heading.
+  expect(git('diff', '--shortstat', 'HEAD~', '--', '.', ':!*CHANGELOG.md', ':!generated')).toMatch(
     / 9 insertions\(\+\), 9 deletions\(-\)$/,
   )
-  expect(git('diff', '--shortstat', 'HEAD~', '--', 'CHANGELOG.md')).toMatch(
-    / 1 file changed, 2 insertions\(\+\)$/,
+  expect(git('diff', '--shortstat', 'HEAD~', '--', '*CHANGELOG.md')).toMatch(
+    / 2 files changed, 4 insertions\(\+\)$/,
   )
   expect(await readCopied('CHANGELOG.md')).toContain(
     `\n## Unreleased\n\n## ${next} - 2027-01-31\n\n### Added\n\n- A $& of its own.\n`,
+  )
+  expect(await readCopied(CLIENT_CHANGELOG)).toContain(
+    `\n## Unreleased\n\n## ${next} - 2027-01-31\n\n- A line of its own.\n`,
   )
   const tags = '--format=%(objecttype) %(refname:short) %(contents:subject)'
   expect(git('tag', '--list', tags)).toBe(`tag v${next} Tallyhouse ${next}`)

@@ -1751,6 +1751,11 @@ class ApiError(TypedDict):
     details: NotRequired["list[FieldError]"]
     """Only with `VALIDATION_ERROR`: the invalid fields of the request, at most 100 of them."""
 
+    docs: NotRequired[str]
+    """The page that says what to do about errors with this code, as a path of this service. Absent in responses of
+    version 0.1.0.
+    """
+
 
 class FieldError(TypedDict):
     """An invalid field of a request."""

@@ -133,6 +133,7 @@ test.each<{ scopes: string; path: string; allowed: boolean }>([
       error: {
         code: 'INSUFFICIENT_SCOPE',
         message: `This operation needs an API key with the scope ${needed}. This key has: ${scopes}.`,
+        docs: '/docs/errors#insufficient_scope',
       },
     },
   ])

@@ -242,6 +242,7 @@ describe('Accept', () => {
             error: {
               code: 'NOT_ACCEPTABLE',
               message: `Accept allows none of the formats: ${['application/json', ...TABLE_TYPES].join(', ')}.`,
+              docs: '/docs/errors#not_acceptable',
             },
           },
         ])
@@ -263,6 +264,7 @@ test.each([
       error: {
         code: 'NOT_ACCEPTABLE',
         message: `Accept allows none of the formats: ${formats}.`,
+        docs: '/docs/errors#not_acceptable',
       },
     },
   ])

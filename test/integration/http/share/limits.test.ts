@@ -112,6 +112,7 @@ test('too many questions at once are those of the dashboard; keys have turns of 
       code: 'RATE_LIMIT_EXCEEDED',
       message:
         'The public dashboard has too many queries at once. Wait for their responses, or the seconds given in Retry-After.',
+      docs: '/docs/errors#rate_limit_exceeded',
     })
     const ofKey = app.ask()
     await until(() => queue.count().running === 2)

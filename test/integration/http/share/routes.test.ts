@@ -38,7 +38,9 @@ const ask = (path: string, headers?: string) =>
   send('POST', path, JSON.stringify(QUESTION), headers)
 
 const QUERY = `/share/${PROJECT.id}/v1/analytics/query`
-const NOT_FOUND = { error: { code: 'NOT_FOUND', message: expect.any(String) } }
+const NOT_FOUND = {
+  error: { code: 'NOT_FOUND', message: expect.any(String), docs: '/docs/errors#not_found' },
+}
 
 /** Operations are marked in the contract if public dashboards answer them. */
 const marked = operations.map(({ path, method, operation }) => ({

@@ -121,6 +121,7 @@ diskTest('the collector refuses events before the disk is full; all else goes on
         code: 'SERVICE_UNAVAILABLE',
         message:
           'The store has no room for events right now. Wait the seconds given in Retry-After.',
+        docs: '/docs/errors#service_unavailable',
       },
     })
     const [, free] = /^tallyhouse_store_free_bytes (\d+)$/m.exec(await instruments.write()) ?? []

@@ -168,11 +168,11 @@ test('days that the zone skipped are no period', () => {
   )
 })
 
-test.each<[number, string | undefined]>([
-  [60, undefined],
-  [58, 'period of compare'],
-  [28, 'date range'],
-])('with %p days of retention, what starts too early is: %p', (retentionDays, what) => {
+test.each<[number, string | undefined, string | undefined]>([
+  [60, undefined, undefined],
+  [58, 'period of compare', '2026-02-01'],
+  [28, 'date range', '2026-03-03'],
+])('with %p days of retention, what starts too early is: %p', (retentionDays, what, earliest) => {
   const project: QueriedProject = {
     id: 'p',
     createdAt: new Date('2020-01-01T00:00:00Z'),
@@ -186,7 +186,7 @@ test.each<[number, string | undefined]>([
   const act = () => resolveRequest(request, project, null, new Date(NOW))
   if (what === undefined) expect(act).not.toThrow()
   else {
-    const message = `Your plan allows queries about the last ${retentionDays} days, and the ${what} starts before that. Upgrade your plan to look further back.`
+    const message = `Queries of this project may start on ${earliest} (UTC) at the earliest, and the ${what} starts before that. Choose a later start.`
     expect(act).toThrow(new ApiError('PLAN_LIMIT_EXCEEDED', message))
   }
 })

@@ -19,10 +19,10 @@ describe('checkRetention', () => {
   })
 
   test.each([
-    ['2025-12-30T23:59:59Z', 90],
-    ['2026-03-30T23:59:59Z', 0],
-  ])('a period from %s is not within %p days', (start, days) => {
-    const message = `Your plan allows queries about the last ${days} days, and the date range starts before that. Upgrade your plan to look further back.`
+    ['2025-12-30T23:59:59Z', 90, '2025-12-31'],
+    ['2026-03-30T23:59:59Z', 0, '2026-03-31'],
+  ])('a period from %s is not within %p days', (start, days, earliest) => {
+    const message = `Queries of this project may start on ${earliest} (UTC) at the earliest, and the date range starts before that. Choose a later start.`
     expect(() => check(start, days)).toThrow(new ApiError('PLAN_LIMIT_EXCEEDED', message))
   })
 

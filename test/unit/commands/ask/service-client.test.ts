@@ -28,8 +28,6 @@ test('an answer that breaks off is an error for the user', async () => {
 })
 
 test('an answer that is not JSON has no body', async () => {
-  expect(await ask((_request, response) => void response.writeHead(502).end('<html>'))).toEqual({
-    status: 502,
-    body: undefined,
-  })
+  const answer = await ask((_request, response) => void response.writeHead(502).end('<html>'))
+  expect(answer).toMatchObject({ status: 502, text: '<html>', body: undefined })
 })

@@ -1,0 +1,85 @@
+/**
+ * Whoever wrote a program against the last release needs no change: the compiler compares the contracts with those of the release,
+ * in generated/released. Requests of the release must be requests of today, and responses of today responses of the release.
+ */
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import ts from 'typescript'
+import { packagePath } from '../../src/lib/package-path.js'
+
+/** What the compiler checks. The echo `query` is left out of responses: it has the forms of the request that it repeats. */
+const CHECKS = `
+type Json<T> = T extends { readonly content: { readonly 'application/json': infer Body } } ? Body : null
+type Request<O> = O extends { readonly requestBody: infer Body; readonly parameters: infer P } ? { body: Json<Body>; p: P } : { p: 0 }
+type WithoutEcho<T> = T extends readonly (infer Item)[] ? readonly WithoutEcho<Item>[] : T extends object ? { [Name in keyof T as Name extends 'query' ? never : Name]: WithoutEcho<T[Name]> } : T
+type Responses<O> = O extends { readonly responses: infer R } ? { [Status in keyof R]: WithoutEcho<Json<R[Status]>> } : never
+type Requests<Operations> = { [Name in keyof Operations]: Request<Operations[Name]> }
+type AllResponses<Operations> = { [Name in keyof Operations]: Responses<Operations[Name]> }
+declare const requests: Requests<Released>
+requests satisfies { [Name in keyof Released]: Request<Present[Name]> }
+declare const responses: AllResponses<Present>
+responses satisfies AllResponses<Released>
+`
+
+/** Compares the types of a contract with those of the release; returns what breaks programs, a message each. */
+function findBreaks(present: string, released: string): readonly string[] {
+  const files = new Map([
+    ['/present.d.ts', present],
+    ['/released.d.ts', released],
+    [
+      '/checks.ts',
+      `import type { operations as Present } from './present.js'
+       import type { operations as Released } from './released.js'
+       ${CHECKS}`,
+    ],
+  ])
+  const options: ts.CompilerOptions = {
+    strict: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    skipLibCheck: true,
+    noEmit: true,
+    types: [],
+  }
+  const host = ts.createCompilerHost(options)
+  host.readFile = (name) => files.get(name) ?? ts.sys.readFile(name)
+  host.fileExists = (name) => files.has(name) || ts.sys.fileExists(name)
+  const program = ts.createProgram(['/checks.ts'], options, host)
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+}
+
+const readTypes = (file: string): string => readFileSync(packagePath(`generated/${file}`), 'utf8')
+
+test.each(['openapi.d.ts', 'collector.d.ts'])('%s breaks no program of the release', (file) => {
+  expect(findBreaks(readTypes(file), readTypes(`released/${file}`))).toEqual([])
+})
+
+test.each<[string, RegExp, string, RegExp]>([
+  [
+    'a type that a request may no longer have',
+    /readonly city\?: string \| null;/,
+    'readonly city?: string;',
+    /city/,
+  ],
+  [
+    'a member that a request must have',
+    /readonly city\?:/,
+    'readonly town: string; $&',
+    /'town' is missing/,
+  ],
+  ['a response that lacks a member', /readonly accepted: number;/, '', /'accepted' is missing/],
+  [
+    'a response with another type',
+    /readonly accepted: number;/,
+    'readonly accepted: string;',
+    /accepted/,
+  ],
+  ['an operation that is gone', /readonly sendEvents: \{/, 'readonly postEvents: {', /sendEvents/],
+])('%s is found', (_, before, after, message) => {
+  const released = readTypes('released/collector.d.ts')
+  const present = released.replace(before, after)
+  expect(present).not.toBe(released)
+  expect(findBreaks(present, released).join('\n')).toMatch(message)
+})
