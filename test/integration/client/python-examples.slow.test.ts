@@ -109,4 +109,47 @@ describe('its package', () => {
       expect((await runIn(python, ['-P', '-c', about])).trim()).toBe(`${readVersion()} Apache-2.0`)
     })
   })
+
+  describeWithPython('to be published', ['build', 'hatchling', 'twine'], (runPython) => {
+    test('a wheel and an sdist are built, pass twine, and have the files of the client only', async () => {
+      const out = path.join(folder, 'dist')
+      // The requirements of the build are those of the system: no test loads packages.
+      const options = ['--no-isolation', '--skip-dependency-check', '--outdir', out]
+      await runPython(['-m', 'build', ...options, HOME])
+      const name = `tallyhouse_client-${readVersion()}`
+      const [wheel, sdist] = [`${name}-py3-none-any.whl`, `${name}.tar.gz`]
+      expect((await readdir(out)).sort()).toEqual([wheel, sdist])
+      const files = [wheel, sdist].map((file) => path.join(out, file))
+      const checked = await runPython(['-m', 'twine', '--no-color', 'check', '--strict', ...files])
+      expect(checked.match(/: PASSED$/gm)).toHaveLength(2)
+      const list =
+        'import json, sys, tarfile, zipfile; print(json.dumps([sorted(zipfile.ZipFile(sys.argv[1]).namelist()), sorted(tarfile.open(sys.argv[2]).getnames())]))'
+      const [inWheel, inSdist] = JSON.parse(await runPython(['-c', list, ...files])) as string[][]
+      const about = ['METADATA', 'RECORD', 'WHEEL', 'licenses/LICENSE']
+      const sources = await listSources('src/tallyhouse')
+      expect(inWheel).toEqual([
+        ...sources.map((file) => file.replace('src/', '')),
+        ...about.map((file) => `${name}.dist-info/${file}`),
+      ])
+      // hatchling adds the .gitignore that it obeys.
+      const others = [
+        '.gitignore',
+        'CHANGELOG.md',
+        'LICENSE',
+        'PKG-INFO',
+        'README.md',
+        'pyproject.toml',
+      ]
+      expect(inSdist).toEqual(
+        [...others, ...sources, ...(await listSources('tests'))].map((file) => `${name}/${file}`),
+      )
+    })
+  })
 })
+
+/** Lists the sources in a folder of the client. */
+const listSources = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(path.join(HOME, folder)))
+    .filter((name) => name.endsWith('.py') || name === 'py.typed')
+    .sort()
+    .map((name) => `${folder}/${name}`)

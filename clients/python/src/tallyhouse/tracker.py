@@ -162,7 +162,11 @@ class Tracker:
                     f"The queue is full: {count} events wait, of {self._bytes} bytes; max_queue_bytes is {self._max_queue_bytes}."
                 )
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="tallyhouse", daemon=True)
+                # Created here, because httpx loads modules then: a process that is forked meanwhile could never load them.
+                http = self._connect()
+                self._thread = threading.Thread(
+                    target=self._run, args=(http,), name="tallyhouse", daemon=True
+                )
                 self._thread.start()
             if not self._waiting:
                 self._due = time.monotonic() + self._flush_interval
@@ -214,9 +218,9 @@ class Tracker:
     ) -> None:
         self.close()
 
-    def _run(self) -> None:
+    def _run(self, http: httpx.Client) -> None:
         """Sends batches until the tracker is closed and has nothing left. The work of its thread."""
-        with self._connect() as http:
+        with http:
             while self._take_batch():
                 self._deliver(http)
 
