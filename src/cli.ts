@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   open: async () => (await import('./commands/open.js')).addOpen,
   user: async () => (await import('./commands/user.js')).addUser,
   ask: async () => (await import('./commands/ask/ask.js')).addAsk,
+  report: async () => (await import('./commands/ask/report.js')).addReport,
   mcp: async () => (await import('./commands/ask/mcp.js')).addMcp,
   explain: async () => (await import('./commands/explain/explain.js')).addExplain,
   rollups: async () => (await import('./commands/rollups.js')).addRollups,

@@ -12,22 +12,30 @@ const PLAIN_LEVELS: ReadonlySet<string> = new Set(['group', 'metrics'])
 const COMPARED = 'comparison_'
 const CHANGE = 'comparison_change_'
 
-/**
- * Formats rows in aligned columns. Those of a comparison stand beside their metrics. Values come from visitors, so nothing that
- * controls a terminal is printed.
- */
-export function formatRowsAsTable(rows: readonly unknown[]): string {
-  if (rows.length === 0) return ''
+/** Rows as cells, with their headings first. */
+interface Table {
+  readonly lines: readonly (readonly string[])[]
+  /** Whether a column has numbers only. */
+  readonly isNumeric: (column: number) => boolean
+}
+
+/** Divides rows into cells. Those of a comparison stand beside their metrics. */
+export function tabulateRows(rows: readonly unknown[]): Table {
   const flat = rows.map(flattenRow)
   const columns = orderColumns([...new Set(flat.flatMap((row) => [...row.keys()]))])
   const values = columns.map((name) => flat.map((row) => row.get(name) ?? null))
-  return formatTable(
-    [
-      columns.map(formatHeading),
-      ...flat.map((row) => columns.map((name) => formatCell(name, row.get(name) ?? null))),
-    ],
-    (column) => values[column]?.every((value) => typeof value !== 'string') === true,
-  )
+  const cells = flat.map((row) => columns.map((name) => formatCell(name, row.get(name) ?? null)))
+  return {
+    lines: [columns.map(formatHeading), ...cells],
+    isNumeric: (column) => values[column]?.every((value) => typeof value !== 'string') === true,
+  }
+}
+
+/** Formats rows in aligned columns. Values come from visitors, so nothing that controls a terminal is printed. */
+export function formatRowsAsTable(rows: readonly unknown[]): string {
+  if (rows.length === 0) return ''
+  const { lines, isNumeric } = tabulateRows(rows)
+  return formatTable(lines, isNumeric)
 }
 
 /** Lists every metric with its value in the other period and its change beside it. */

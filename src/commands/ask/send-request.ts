@@ -74,10 +74,10 @@ async function readBody(file: string): Promise<unknown> {
 }
 
 /** @throws UserError for an error of the service, or a response that is not one of Tallyhouse, such as that of a proxy */
-function requireAccepted(
+export function requireAccepted(
   { note }: CommandContext,
   { status, headers, body }: ServiceResponse,
-  accept: string,
+  accept: string = MEDIA_TYPES.json,
 ): void {
   if (status === 200 && headers.get('Content-Type')?.startsWith(accept) === true) return
   const error = isRecord(body) ? body['error'] : undefined
