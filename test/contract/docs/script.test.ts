@@ -10,7 +10,7 @@ test('each attribute that the script reads is documented, and no other', () => {
     .map(([, value, flag]) => value ?? flag!)
     .map((name) => `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`)
   const documented = readTables(readDoc('script')).flatMap(
-    (row) => (/data-[a-z-]+/.exec(JSON.stringify(row)))?.[0] ?? [],
+    (row) => /data-[a-z-]+/.exec(JSON.stringify(row))?.[0] ?? [],
   )
   expect(read.length).toBeGreaterThan(4)
   expect(new Set(documented)).toEqual(new Set(read))

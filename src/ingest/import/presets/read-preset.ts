@@ -35,8 +35,9 @@ export function readByPreset(
     checkColumns(names, preset)
     options.onLeftOut?.(names.filter((name) => preset.columns[name] === LEFT_OUT))
     return (cells) => {
-      const row = names.map((name, i) => [name, readCell(cells[i])] as const)
-      return convertRow(Object.fromEntries(row), preset, options)[0] ?? SKIPPED_LINE
+      const row: Record<string, string> = {}
+      for (const [i, name] of names.entries()) row[name] = readCell(cells[i])
+      return convertRow(row, preset, options)[0] ?? SKIPPED_LINE
     }
   })
 }
@@ -112,26 +113,27 @@ function convertRow(
   { columns, toEvents }: Preset,
   { onSkipped }: PresetOptions,
 ): readonly string[] {
-  const shared: EventValues = Object.fromEntries(
-    Object.entries(columns).flatMap(([column, target]) =>
-      target === READ || target === LEFT_OUT || !Object.hasOwn(row, column)
-        ? []
-        : [[target, row[column]]],
-    ),
-  )
+  const shared: Record<string, unknown> = {}
+  for (const column in columns) {
+    const target = columns[column] ?? LEFT_OUT
+    const isMapped = target !== READ && target !== LEFT_OUT
+    if (isMapped && row[column] !== undefined) shared[target] = row[column]
+  }
   const lines = toEvents(row).map((own) => writeLine({ ...shared, ...own }))
   if (lines.length > 0) return lines
   onSkipped()
   return [SKIPPED_LINE]
 }
 
-const writeLine = (values: EventValues): string =>
-  buildEventLine(
-    Object.entries(values).flatMap(([name, value]) => {
-      const target = parseTarget(name)
-      return target === undefined ? [] : [[target, writeValue(target, normalize(name, value))]]
-    }),
-  )
+function writeLine(values: EventValues): string {
+  const cells: (readonly [Target, string | undefined])[] = []
+  for (const name in values) {
+    const value = values[name]
+    const target = value === undefined || value === '' ? undefined : parseTarget(name)
+    if (target !== undefined) cells.push([target, writeValue(target, normalize(name, value))])
+  }
+  return buildEventLine(cells)
+}
 
 const writeValue = (target: Target, value: unknown): string | undefined =>
   typeof value === 'string'

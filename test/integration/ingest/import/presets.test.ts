@@ -144,3 +144,24 @@ describe.each(EXPORTS)('%s', (_name, tool, write, plan, attributes) => {
     expect((await load()).report).toMatchObject({ events: 0, duplicates: received })
   })
 })
+
+test.each([
+  ['Umami', 'umami', toUmamiCloud],
+  ['Matomo', 'matomo', toMatomo],
+] as const)('%s: events that two exports share count once', async (_name, tool, write) => {
+  const traffic = createTraffic(8)
+  const project = await newProject(database.store, { domain: 'shop.example' })
+  const parts = [traffic.slice(0, 120), traffic.slice(80)]
+  const texts = tool === 'matomo' ? parts.map(write) : splitRows(write(traffic), 300, 200)
+  for (const text of texts) {
+    await importBytes(database.store, project.id, splitIntoChunks(text), { tool })
+  }
+  const key = await keys.issue(project.id, NOW)
+  expect(await ask(key, COUNTS)).toEqual(new Map([['', countVisits(traffic)]]))
+})
+
+/** Splits the rows of CSV into two files that share rows: the first ends at row `end`, the second begins at row `start`. */
+function splitRows(csv: string, end: number, start: number): readonly string[] {
+  const [header = '', ...rows] = csv.trimEnd().split('\n')
+  return [rows.slice(0, end), rows.slice(start)].map((part) => [header, ...part].join('\n'))
+}
