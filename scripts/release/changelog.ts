@@ -3,7 +3,10 @@
 export const CHANGELOG = 'CHANGELOG.md'
 
 /** The changelogs of packages, whose versions are those of the project. */
-export const PACKAGE_CHANGELOGS: readonly string[] = ['clients/typescript/CHANGELOG.md']
+export const PACKAGE_CHANGELOGS: readonly string[] = [
+  'clients/python/CHANGELOG.md',
+  'clients/typescript/CHANGELOG.md',
+]
 
 const UNRELEASED = /^## Unreleased\n(?<section>[\s\S]*?)(?=^## |(?![\s\S]))/m
 const RELEASE = /^## (?<version>\d+\.\d+\.\d+) - \d{4}-\d{2}-\d{2}$/m

@@ -54,6 +54,7 @@ def test_errors_are_raised(client: Client, service: Service) -> None:
     assert (error.status, error.code) == (400, "VALIDATION_ERROR")
     assert error.details == [{"field": "date_range", "message": "must not start after its end"}]
     assert error.request_id
+    assert error.docs == "/docs/errors#validation_error"
     assert str(error) == f"VALIDATION_ERROR: {error.message}"
     with Client(service.url, "th_none") as stranger, pytest.raises(TallyhouseError) as refused:
         stranger.project()

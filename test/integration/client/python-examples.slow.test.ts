@@ -52,7 +52,7 @@ describeWithPython('its types for pyright', ['httpx', 'pandas'], (_, python) => 
   })
 })
 
-const MISSPELT = `from tallyhouse import Client
+const MISSPELT = `from tallyhouse import Client, Tracker
 
 tally = Client("https://stats.example", "key")
 tally.query({"date_range": "all", "metrics": ["visitors"]})
@@ -61,6 +61,7 @@ row = tally.query({"date_range": "all"})["data"][0]
 row["metrics"]["visitors"]
 users: str = row["metrics"]["users"]
 rate: float = row["metrics"]["bounce_rate"]
+Tracker("https://stats.example", "token").track({"name": "signup"})
 `
 
 describeWithPython('its types for mypy', ['httpx', 'mypy'], (runPython) => {
@@ -75,10 +76,10 @@ describeWithPython('its types for mypy', ['httpx', 'mypy'], (runPython) => {
     expect(await withFile(await readExamples([README]), check)).toMatch(/^Success/)
   })
 
-  test('misspelt queries and wrong types of metrics are errors', async () => {
+  test('misspelt queries, wrong types of metrics and events of nobody are errors', async () => {
     const printed = await withFile(MISSPELT, (file) => check(file).catch(String))
     const lines = [...printed.matchAll(/:(\d+): error/g)].map(([, line]) => Number(line))
-    expect([...new Set(lines)]).toEqual([4, 5, 7, 8, 9])
+    expect([...new Set(lines)]).toEqual([4, 5, 7, 8, 9, 10])
   })
 })
 

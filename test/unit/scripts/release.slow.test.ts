@@ -20,7 +20,7 @@ const next = present.replace(/\d+$/, (patch) => String(Number(patch) + 1))
 /** What a repository does not hold, or what a release does not read. */
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage', 'images'])
 
-const CLIENT_CHANGELOG = 'clients/typescript/CHANGELOG.md'
+const CLIENT_CHANGELOGS = ['clients/python/CHANGELOG.md', 'clients/typescript/CHANGELOG.md']
 
 let copy: string
 beforeAll(async () => {
@@ -40,7 +40,8 @@ beforeAll(async () => {
     'CHANGELOG.md',
     changelog.replace(/^## Unreleased\n/m, () => unreleased),
   )
-  await writeCopied(CLIENT_CHANGELOG, '# Changelog\n\n## Unreleased\n\n- A line of its own.\n')
+  for (const file of CLIENT_CHANGELOGS)
+    await writeCopied(file, '# Changelog\n\n## Unreleased\n\n- A line of its own.\n')
   commit('The project')
 })
 afterAll(() => rm(copy, { recursive: true, force: true }))
@@ -183,6 +184,7 @@ test('a release writes the version everywhere, commits and tags', async () => {
   ])
   expect(git('diff', '--name-only', 'HEAD~').split('\n').sort()).toEqual([
     'CHANGELOG.md',
+    'clients/python/CHANGELOG.md',
     'clients/python/src/tallyhouse/_version.py',
     'clients/typescript/CHANGELOG.md',
     'clients/typescript/package-lock.json',
@@ -199,14 +201,16 @@ test('a release writes the version everywhere, commits and tags', async () => {
     / 9 insertions\(\+\), 9 deletions\(-\)$/,
   )
   expect(git('diff', '--shortstat', 'HEAD~', '--', '*CHANGELOG.md')).toMatch(
-    / 2 files changed, 4 insertions\(\+\)$/,
+    / 3 files changed, 6 insertions\(\+\)$/,
   )
   expect(await readCopied('CHANGELOG.md')).toContain(
     `\n## Unreleased\n\n## ${next} - 2027-01-31\n\n### Added\n\n- A $& of its own.\n`,
   )
-  expect(await readCopied(CLIENT_CHANGELOG)).toContain(
-    `\n## Unreleased\n\n## ${next} - 2027-01-31\n\n- A line of its own.\n`,
-  )
+  for (const file of CLIENT_CHANGELOGS) {
+    expect(await readCopied(file)).toContain(
+      `\n## Unreleased\n\n## ${next} - 2027-01-31\n\n- A line of its own.\n`,
+    )
+  }
   const tags = '--format=%(objecttype) %(refname:short) %(contents:subject)'
   expect(git('tag', '--list', tags)).toBe(`tag v${next} Tallyhouse ${next}`)
   expect(git('tag', '--list', '--format=%(contents:body)')).toMatch(/^### Added\n/)

@@ -33,6 +33,9 @@ class TallyhouseError(Exception):
     retry_after: int | None
     """The seconds after which to try again, if the service said so."""
 
+    docs: str | None
+    """The path of the page that says what to do, such as `/docs/errors#query_timeout`, if the service named it."""
+
     def __init__(
         self,
         message: str,
@@ -42,6 +45,7 @@ class TallyhouseError(Exception):
         details: Sequence[FieldError] = (),
         request_id: str | None = None,
         retry_after: int | None = None,
+        docs: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -50,6 +54,7 @@ class TallyhouseError(Exception):
         self.details = list(details)
         self.request_id = request_id
         self.retry_after = retry_after
+        self.docs = docs
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
@@ -65,6 +70,7 @@ def describe_error(response: httpx.Response) -> TallyhouseError:
         details=error.get("details", ()),
         request_id=response.headers.get("X-Request-Id"),
         retry_after=read_retry_after(response),
+        docs=error.get("docs"),
     )
 
 

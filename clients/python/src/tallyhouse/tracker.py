@@ -376,6 +376,7 @@ def _renumber(error: TallyhouseError, indexes: Sequence[int]) -> TallyhouseError
         code=error.code,
         details=details,
         request_id=error.request_id,
+        docs=error.docs,
     )
 
 
