@@ -38,7 +38,7 @@ export async function noteUnknownValues(
     const known = await listValues({ field, date_range, limit: MAX_VALUES })
     if (known === undefined) continue
     for (const value of filter.value.filter((one) => !known.includes(one))) {
-      note(`no event of this period has ${field} "${value}"${suggest(value, known)}`)
+      note(`no event of this period has ${field} "${value}"${suggest(field, value, known)}`)
     }
   }
 }
@@ -61,12 +61,20 @@ async function listValues(request: object): Promise<readonly string[] | undefine
 }
 
 /** Names the value that is spelled most alike, or the most frequent ones. */
-function suggest(value: string, known: readonly string[]): string {
+function suggest(field: string, value: string, known: readonly string[]): string {
   if (known.length === 0) return ''
-  const spellings = new Map(known.map((one) => [one.toLowerCase(), one]))
+  const spellings = new Map(
+    known.flatMap((one) => spell(field, one).map((spelling) => [spelling.toLowerCase(), one])),
+  )
   const maxDistance = Math.ceil(value.length / 3)
   const closest = closestMatch(value.toLowerCase(), [...spellings.keys()], { maxDistance })
   return closest === undefined
     ? `; the most frequent are ${known.slice(0, MAX_NAMED).join(', ')}`
     : `; did you mean "${spellings.get(closest)}"?`
 }
+
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' })
+
+/** Spells a value as people write it: a country also by its name. */
+const spell = (field: string, value: string): readonly string[] =>
+  field === 'country' && value !== '' ? [value, COUNTRIES.of(value) ?? value] : [value]

@@ -62,11 +62,11 @@ export const addReport: AddCommand = (program, context) => {
 /** @throws UserError if the service refuses a query or does not respond; nothing is printed of a report that is not complete */
 async function readReport(
   context: CommandContext,
-  options: Omit<ReportOptions, 'format'>,
+  { top: limit, ...options }: Omit<ReportOptions, 'format'>,
 ): Promise<Report> {
   const queries = Object.entries(SECTIONS).map(([id, section]) => ({
     id,
-    body: buildBody({ ...options, ...section, compare: 'previous_period', limit: options.top }),
+    body: buildBody({ ...options, ...section, compare: 'previous_period', limit }),
   }))
   const service = readService()
   const [project, batch] = await Promise.all([
@@ -82,16 +82,18 @@ async function readReport(
       body: { period },
     },
   ] = results
-  const { name } = project.body as { readonly name: string }
+  const { name } = (project.body as { readonly project: { readonly name: string } }).project
   return {
-    title: `${name}, ${formatPeriod(period)}`,
+    title: `${name}, ${formatPeriod(period, options.timeZone)}`,
     sections: results.map(({ id, body }) => ({ name: id, rows: body.data })),
   }
 }
 
 /** Names the days of a period: a single one once. */
-function formatPeriod({ from, to }: Result['body']['period']): string {
-  const [first, last] = [from.slice(0, 10), to.slice(0, 10)]
+function formatPeriod({ from, to }: Result['body']['period'], timeZone = 'UTC'): string {
+  // Sweden writes dates as ISO 8601 does.
+  const days = new Intl.DateTimeFormat('sv-SE', { timeZone })
+  const [first, last] = [days.format(new Date(from)), days.format(new Date(to))]
   return first === last ? first : `${first} to ${last}`
 }
 

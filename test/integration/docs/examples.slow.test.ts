@@ -1,5 +1,5 @@
 /** The docs show what the service answers: each example is asked, in each language that shows it. `npm run docs` writes the answers. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
@@ -15,6 +15,7 @@ import {
 } from '../../support/docs/examples.js'
 import { listBlocks } from '../../support/docs/forms.js'
 import {
+  runCommand,
   runCommands,
   runPython,
   runShell,
@@ -24,6 +25,8 @@ import {
 import { writeOutputs } from '../../support/docs/terminal.js'
 import { findPython } from '../client/python.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { openDuckDatabase } from '../../support/duckdb/database.js'
+import { raw } from '../../support/duckdb/sql.js'
 import { topUpDemo } from '../../support/store/loading.js'
 import { startTestService } from '../../support/world/service.js'
 
@@ -49,7 +52,8 @@ beforeAll(async () => {
   const { project } = await topUpDemo(store, { now: DEMO_NOW, days: DEMO_DAYS })
   service = await startTestService({ store, now: () => DEMO_NOW, env: { DATA_DIR: folder } })
   const signingKey = await openSigningKey({ store, dataDir: folder }, DEMO_NOW)
-  const request = { projectId: project.id, name: 'docs', expiresAt: null }
+  const scopes = ['read', 'export'] as const
+  const request = { projectId: project.id, name: 'docs', scopes, expiresAt: null }
   const { token } = await issueKey(store, signingKey, request, DEMO_NOW)
   running = { folder, address: service.address, key: token }
 })
@@ -124,3 +128,65 @@ test.each([
     expect(answers.at(-1)).toEqual((all as { readonly data: unknown }).data)
   },
 )
+
+describe('the page of other tools', () => {
+  const OTHER_TOOLS = packagePath('docs/other-tools.md')
+
+  interface Target {
+    readonly url: string
+    readonly url_options: { readonly data: string }
+    readonly columns: readonly { readonly selector: string }[]
+  }
+
+  test('each panel of Grafana gets rows with the columns that it names', async () => {
+    const [dashboard = ''] = listBlocks(await readFile(OTHER_TOOLS, 'utf8'), 'json')
+    const { panels } = JSON.parse(dashboard) as {
+      readonly panels: readonly { readonly targets: readonly Target[] }[]
+    }
+    for (const { url, url_options, columns } of panels.flatMap(({ targets }) => targets)) {
+      const response = await fetch(running.address + url, {
+        method: 'POST',
+        headers: {
+          Accept: 'text/csv',
+          Authorization: `Bearer ${running.key}`,
+          'Content-Type': 'application/json',
+        },
+        body: url_options.data
+          .replace('${__from:date:YYYY-MM-DD}', '2026-05-16')
+          .replace('${__to:date:YYYY-MM-DD}', '2026-06-15'),
+      })
+      const [names, ...rows] = (await response.text()).trimEnd().split('\r\n')
+      expect([response.status, names]).toEqual([200, columns.map((one) => one.selector).join(',')])
+      expect(rows.length).toBeGreaterThan(5)
+    }
+    expect(panels).toHaveLength(3)
+  })
+
+  test('its SQL counts in exported files what a query counts', async () => {
+    const text = await readFile(OTHER_TOOLS, 'utf8')
+    const [, command = ''] = listBlocks(text, 'sh')
+    const [statements = ''] = listBlocks(text, 'sql')
+    const folder = await mkdtemp(packagePath('dist/export-'))
+    const duck = await openDuckDatabase()
+    try {
+      await runCommand(`cd '${folder}'\n${command}`, running)
+      const [view = '', query = ''] = statements
+        .replace("'events/", `'${folder}/events/`)
+        .split(/(?<=;)\n/)
+      await duck.run(raw(view))
+      const rows = await duck.run(raw(query))
+      const json =
+        '{ "date_range": "yesterday", "metrics": ["users"], "group_by": ["country"], "limit": 3 }'
+      const answer = await ask({ path: '/v1/analytics/query', title: 'users', shown: '', json })
+      expect(
+        rows.map(({ country, users }) => ({
+          group: { country },
+          metrics: { users: Number(users) },
+        })),
+      ).toEqual((answer as { readonly data: unknown }).data)
+    } finally {
+      duck.close()
+      await rm(folder, { recursive: true })
+    }
+  })
+})

@@ -80,6 +80,7 @@ test('nothing found', async () => {
 
 test.each([
   ['country is de', ['no event of this period has country "de"; did you mean "DE"?']],
+  ['country is Germany', ['no event of this period has country "Germany"; did you mean "DE"?']],
   ['event:name is signups,signup', []],
   [
     'event:name is signups',
@@ -91,6 +92,70 @@ test.each([
 ])('a filter that selects nothing, %s, is explained as far as possible', async (filter, notes) => {
   const { code, stderr } = await ask(['--filter', filter])
   expect([code, stderr.split('\n').filter((line) => line !== '')]).toEqual([0, notes])
+})
+
+const report = (args: readonly string[]): Promise<CliResult> =>
+  runCli(['report', ...args], { TALLYHOUSE_URL: service.address, TALLYHOUSE_API_KEY: key })
+
+const REPORT = `Test, 2026-06-02 to 2026-06-03
+
+Totals
+USERS  BEFORE  CHANGE  VISITS  BEFORE  CHANGE  PAGEVIEWS  BEFORE  CHANGE  BOUNCE_RATE  BEFORE   CHANGE
+    2       1   +100%       2       1   +100%          3       1   +200%            0     100  -100 pp
+
+Channels
+CHANNEL  USERS  BEFORE  CHANGE
+Direct       2       1   +100%
+
+Pages
+PAGE:PATH  USERS  BEFORE  CHANGE  PAGEVIEWS  BEFORE  CHANGE
+/              2       1   +100%          2       1   +100%
+
+Countries
+COUNTRY  USERS  BEFORE  CHANGE
+DE           1       1      0%
+
+Events
+EVENT:NAME  USERS  BEFORE  CHANGE  EVENTS  BEFORE  CHANGE
+signup          1       0       -       1       0       -
+`
+
+test('a report, as text and as HTML', async () => {
+  const options = ['--period', '2026-06-02..2026-06-03', '--top', '1']
+  expect(await report(options)).toEqual({ code: 0, stdout: REPORT, stderr: '' })
+  const { code, stdout } = await report([...options, '--format', 'html'])
+  const cells = [...stdout.matchAll(/<t[hd] align="(left|right)">([^<]*)</g)]
+  expect([code, cells.slice(-6).map(([, side, text]) => [side, text])]).toEqual([
+    0,
+    [
+      ['right', '1'],
+      ['right', '0'],
+      ['right', '-'],
+      ['right', '1'],
+      ['right', '0'],
+      ['right', '-'],
+    ],
+  ])
+  expect(stdout).toContain('<title>Test, 2026-06-02 to 2026-06-03</title>')
+})
+
+test('a report names the days of its time zone', async () => {
+  const { stdout } = await report([
+    '--period',
+    '2026-06-02..2026-06-02',
+    '--time-zone',
+    'Asia/Tokyo',
+  ])
+  expect(stdout.split('\n')[0]).toBe('Test, 2026-06-02')
+})
+
+test('a report that the service refuses is an error', async () => {
+  expect(await report(['--period', '2026-06-02..2026-06-01'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'tallyhouse: VALIDATION_ERROR: The request is not valid: date_range must not start after its end.\n',
+  })
 })
 
 test('all rows, as a table and as NDJSON', async () => {

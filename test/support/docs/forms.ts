@@ -31,7 +31,10 @@ export const formatCode = (path: string, json: string): string =>
   ).join('')
 
 /** Lists the blocks of a language, in order. */
-export const listBlocks = (markdown: string, language: Language | 'csv'): readonly string[] =>
+export const listBlocks = (
+  markdown: string,
+  language: Language | 'csv' | 'json' | 'sql',
+): readonly string[] =>
   [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
     ([, block = '']) => block,
   )

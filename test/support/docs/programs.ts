@@ -21,16 +21,18 @@ export interface Running {
   readonly key: string
 }
 
+/** Runs commands of a page, and returns what they print. */
+export async function runCommand(commands: string, { address, key }: Running): Promise<string> {
+  const script = commands.replaceAll(ADDRESS, address)
+  const { stdout } = await run('bash', ['-ec', script], { env: { ...process.env, KEY: key } })
+  return stdout
+}
+
 /** Runs each command that asks, and returns what it prints. */
-export async function runCommands(
-  markdown: string,
-  { address, key }: Running,
-): Promise<readonly string[]> {
+export async function runCommands(markdown: string, running: Running): Promise<readonly string[]> {
   const printed: string[] = []
   for (const block of listBlocks(markdown, 'sh').filter((text) => text.startsWith('curl '))) {
-    const command = block.replaceAll(ADDRESS, address)
-    const { stdout } = await run('bash', ['-c', command], { env: { ...process.env, KEY: key } })
-    printed.push(stdout)
+    printed.push(await runCommand(block, running))
   }
   return printed
 }

@@ -30,7 +30,7 @@ const CHANGELOG: Page = { ...definePage('changelog'), file: 'CHANGELOG.md' }
 export const PAGE_GROUPS: readonly PageGroup[] = [
   {
     title: 'Learn',
-    pages: [HOME, ...['start', 'explorer', 'concepts', 'recipes'].map(definePage)],
+    pages: [HOME, ...['start', 'explorer', 'concepts', 'recipes', 'other-tools'].map(definePage)],
   },
   {
     title: 'Look up',
