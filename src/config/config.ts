@@ -20,6 +20,8 @@ export interface Config extends Stores {
   readonly role: Role
   /** The number of proxies in front of the service; their `X-Forwarded-For` entries are trusted. */
   readonly trustedProxies: number
+  /** The file name of the tracking script, which is served at `/tally.js`, too. */
+  readonly scriptName: string
   /** The absolute path of a GeoIP database; undefined leaves countries and cities empty. */
   readonly geoipDb: string | undefined
   /** The longest that an event may have happened before it is sent, except in imports. */
@@ -65,6 +67,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir: read(env, 'DATA_DIR'),
     role: read(env, 'ROLE'),
     trustedProxies: read(env, 'TRUSTED_PROXIES'),
+    scriptName: read(env, 'SCRIPT_NAME'),
     ...readStores(env),
     geoipDb: read(env, 'GEOIP_DB'),
     maxEventAgeDays: read(env, 'MAX_EVENT_AGE_DAYS'),

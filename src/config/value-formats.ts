@@ -6,6 +6,11 @@ export const SHARD_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 export const anyText = { format: 'text', parse: (text: string) => text }
 export const password = { ...anyText, secret: true } as const
+/** A name below `/` that no other route of the service has. */
+export const scriptName = {
+  format: 'a file name of letters, digits, -, _ and . that ends in .js, such as hello.js',
+  parse: (text: string) => (/^[A-Za-z0-9_.-]+\.js$/.test(text) ? text : undefined),
+}
 export const filePath = { format: 'a path', parse: (text: string) => path.resolve(text) }
 export const integer = (min: number, max: number) => ({
   format: `an integer from ${min} to ${max}`,

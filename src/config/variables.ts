@@ -1,5 +1,5 @@
 /** The environment variables, as a table: what each means, its default, and how it is parsed. */
-import { anyText, filePath, integer, names, oneOf, password } from './value-formats.js'
+import { anyText, filePath, integer, names, oneOf, password, scriptName } from './value-formats.js'
 import { parseServerUrl, SERVER_URL_FORMAT, SERVER_URL_RULE } from './server-url.js'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -43,6 +43,12 @@ export const VARIABLES = {
     description: 'Number of proxies in front of the service, whose X-Forwarded-For is trusted',
     fallback: '0',
     ...integer(0, 100),
+  },
+  SCRIPT_NAME: {
+    description:
+      'Second name of the tracking script, which is served at /SCRIPT_NAME and /tally.js',
+    fallback: 'tally.js',
+    ...scriptName,
   },
   DATA_DIR: {
     description: 'Folder for the signing keys and the embedded ClickHouse',

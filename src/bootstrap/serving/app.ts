@@ -53,6 +53,8 @@ export interface CollectorDependencies {
   readonly checkWork?: CheckWork | undefined
   /** The bytes of bodies that may be in memory at once; a default of the collector if left out. */
   readonly maxBytesInFlight?: number
+  /** The second file name of the tracking script; `tally.js` alone if left out. */
+  readonly scriptName?: string
 }
 
 /** Everything that the application needs from the rest of the service. */
@@ -91,7 +93,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...(api === undefined ? {} : buildQueryRoutes(api, counters, contract, shutdown)),
     ...buildCommonRoutes(dependencies),
   })
-  if (collector !== undefined) app.use(createTrackingRouter())
+  if (collector !== undefined) app.use(createTrackingRouter(collector.scriptName))
   if (api !== undefined) app.use(createExplorerRouter())
   app.use(
     ...pages,

@@ -55,6 +55,7 @@ export function createCollector(
     now,
     maxEventAgeDays: config.maxEventAgeDays,
     limits: config.eventLimits,
+    scriptName: config.scriptName,
   }
 }
 

@@ -15,12 +15,17 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** Creates the route /tally.js. It needs no key. */
-export function createTrackingRouter(): Router {
+/**
+ * Creates the routes of the script. They need no key.
+ *
+ * @param name a second file name of the script, beside `tally.js`
+ */
+export function createTrackingRouter(name = 'tally.js'): Router {
   const script = readAsset('tally.js')
   const hash = createHash('sha256').update(script).digest('base64url')
   const headers = setHeaders({ ...HEADERS, ETag: `"${hash}"` })
   const router = Router({ caseSensitive: true, strict: true })
-  addRoutes(router, { '/tally.js': { get: [headers, sendText('js', script)] } })
+  const methods = { get: [headers, sendText('js', script)] }
+  addRoutes(router, { '/tally.js': methods, [`/${name}`]: methods })
   return router
 }

@@ -480,3 +480,18 @@ describe('roles', () => {
     await role.stop()
   })
 })
+
+test.each<[role: string, given: object, want: readonly number[]]>([
+  ['all', {}, [200, 200, 405]],
+  ['collector', { api: undefined }, [200, 200, 405]],
+  ['api', { collector: undefined }, [404, 404, 404]],
+])('the script has a second name in the role %s', async (_role, given, want) => {
+  const named = await startApp({ scriptName: 'hello.js', ...given })
+  const responses = [
+    await named.get('/hello.js'),
+    await named.get('/tally.js'),
+    await named.get('/hello.js', { method: 'POST' }),
+  ]
+  expect(responses.map(({ status }) => status)).toEqual(want)
+  await named.stop()
+})

@@ -34,6 +34,7 @@ const DEFAULTS: Config = {
   compileAll: false,
   role: 'all',
   trustedProxies: 0,
+  scriptName: 'tally.js',
 }
 
 const URL_ACCOUNT = { username: 'u', password: 'p' }
@@ -66,6 +67,12 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   },
   { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
   { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },
+  { why: 'a script', env: { SCRIPT_NAME: 'hello.js' }, want: { scriptName: 'hello.js' } },
+  {
+    why: 'a script with all that its name may have',
+    env: { SCRIPT_NAME: '_My-app.2.JS.js' },
+    want: { scriptName: '_My-app.2.JS.js' },
+  },
   {
     why: 'production',
     env: { NODE_ENV: 'production' },
@@ -178,6 +185,24 @@ describe('an error is one line that names the variable', () => {
     [{ CLUSTER: '/not/there.yaml' }, 'CLUSTER: /not/there.yaml cannot be read (ENOENT)'],
   ])('%j', (env, message) => {
     expect(() => readConfig(env)).toThrow(new ConfigError(message))
+  })
+
+  test.each([
+    'hello',
+    'hello.JS',
+    '.js',
+    '/hello.js',
+    'a/b.js',
+    'a b.js',
+    'a%20.js',
+    'ä.js',
+    'a.js?b',
+  ])('a script cannot have the name %s', (name) => {
+    expect(() => readConfig({ SCRIPT_NAME: name })).toThrow(
+      new ConfigError(
+        `SCRIPT_NAME must be a file name of letters, digits, -, _ and . that ends in .js, such as hello.js, not ${JSON.stringify(name)}`,
+      ),
+    )
   })
 
   test.each([

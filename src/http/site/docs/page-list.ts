@@ -38,6 +38,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'api',
       'sending',
       'script',
+      'frameworks',
+      'proxy',
       'imports',
       'terminal',
       'paging',

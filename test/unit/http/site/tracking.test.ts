@@ -49,3 +49,20 @@ test('only GET and HEAD are allowed', async () => {
   const { status, headers: refused } = await request(app).post('/tally.js')
   expect([status, refused['allow']]).toEqual([405, 'GET, HEAD'])
 })
+
+test.each(['hello.js', 'a-b_c.2.js', '..js', 'tally.js'])(
+  'named %s, it is the same script, and /tally.js stays',
+  async (name) => {
+    const named = express().disable('etag').use(createTrackingRouter(name), handleError)
+    for (const path of [`/${name}`, '/tally.js']) {
+      const again = await request(named).get(path)
+      expect([again.status, again.text, again.headers]).toEqual([
+        200,
+        text,
+        { ...headers, date: again.headers['date'] },
+      ])
+    }
+    await request(named).get(`/${name.toUpperCase()}`).expect(404)
+    await request(named).get('/other.js').expect(404)
+  },
+)
