@@ -181,7 +181,7 @@ test('queued lines of rejected writes are not written when the store is back', a
     if (nth === 1) await back
     await upload()
   })
-  const writer = createInboxWriter(connection, { timeoutMs: 200, maxInserts: 1 })
+  const writer = createInboxWriter(connection, { timeoutMs: 3_000, maxInserts: 1 })
   const late = [writer.write(request('{"n":1}')), writer.write(request('{"n":2}'))]
   await Promise.allSettled(late)
   isBack()
