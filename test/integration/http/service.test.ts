@@ -72,6 +72,16 @@ test('in production, where the contract is compiled before the first request', a
   await production.stop()
 })
 
+test.each<[env: NodeJS.ProcessEnv, statuses: readonly number[]]>([
+  [{}, [200, 404]],
+  [{ SCRIPT_NAME: 'hello.js' }, [200, 200]],
+])('with %j, /tally.js and /hello.js get %j', async (env, statuses) => {
+  const named = await start(env)
+  const responses = ['/tally.js', '/hello.js'].map((path) => fetch(named.address + path))
+  expect((await Promise.all(responses)).map(({ status }) => status)).toEqual(statuses)
+  await named.stop()
+})
+
 test('a key runs a query', async () => {
   const response = await ask({ date_range: ['2026-03-01', '2026-03-09'], metrics: ['users'] })
   expect(response.status).toBe(200)
