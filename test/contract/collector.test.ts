@@ -107,13 +107,7 @@ test('every schema has an example', () => {
   expect(without.map(([place]) => place)).toEqual([])
 })
 
-const RESPONSES = new Set([
-  'Accepted',
-  'ExcludedEvents',
-  'ErrorResponse',
-  'ApiError',
-  'FieldError',
-])
+const RESPONSES = new Set(['Accepted', 'ExcludedEvents', 'ErrorResponse', 'ApiError', 'FieldError'])
 
 test.each(
   places.filter(

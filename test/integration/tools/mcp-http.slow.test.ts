@@ -155,7 +155,11 @@ test('an unexpected error of an operation is logged, and its cause is not sent',
       readRows: () => Promise.reject(new Error('the cause')),
     },
   )
-  const error = { code: 'INTERNAL_ERROR', message: 'Something went wrong.' }
+  const error = {
+    code: 'INTERNAL_ERROR',
+    message: 'Something went wrong.',
+    docs: '/docs/errors#internal_error',
+  }
   expect([status, body]).toEqual([
     200,
     {
