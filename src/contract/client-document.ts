@@ -11,6 +11,7 @@
  * | a union of one member | the member |
  * | headers and examples of responses | nothing |
  * | `x-…` | nothing |
+ * | the description of the whole | its summary: generators copy it into every file |
  *
  * Components that nothing refers to any more are left out.
  */
@@ -25,7 +26,9 @@ const JSON_TYPE = 'application/json'
 /** Returns the copy. */
 export function reduceForClients(document: SpecDocument): SpecDocument {
   const schemas = document.components.schemas as Schemas
-  return dropUnused(reduceNode(document, schemas) as Json) as unknown as SpecDocument
+  const reduced = reduceNode(document, schemas) as Json & { readonly info: Json }
+  const info = { ...reduced.info, description: reduced.info['summary'] }
+  return dropUnused({ ...reduced, info }) as unknown as SpecDocument
 }
 
 function reduceNode(node: unknown, schemas: Schemas): unknown {
