@@ -1,6 +1,6 @@
 /** The fields that filters compare, and the place that each has in a filter. */
 import { listKeys } from '../lib/records.js'
-import type { Filter, FilterField, ListClause, StringClause, TypedFilter } from './api.js'
+import type { FilterField, ListClause, StringClause, TypedFilter } from './api.js'
 
 /** The filters that compare fields. */
 type ComparingFilter = Exclude<TypedFilter, { type: 'user' | 'group' | 'visit' }>
@@ -103,20 +103,4 @@ export function findClauseKind(field: string): FieldClause['kind'] | undefined {
   return field.length > PROPERTY_PREFIX.length && field.startsWith(PROPERTY_PREFIX)
     ? 'string'
     : undefined
-}
-
-/** Builds the filter that compares a field by a clause of the kind that `findClauseKind` returns for it. */
-export function buildFieldFilter(field: string, clause: StringClause | ListClause): Filter {
-  if (field.startsWith(PROPERTY_PREFIX)) {
-    const property = field.slice(PROPERTY_PREFIX.length)
-    return { type: 'event', properties: [{ property, ...clause }] } as Filter
-  }
-  const { type, member } = FILTER_FIELDS[field as FilterField]
-  return { type, ...(member === undefined ? clause : { [member]: clause }) } as Filter
-}
-
-/** Joins filters by an operator; a single one stays as it is. */
-export function joinFilters(operator: 'and' | 'or', filters: readonly Filter[]): Filter {
-  const [only] = filters
-  return only !== undefined && filters.length === 1 ? only : { type: 'group', operator, filters }
 }

@@ -1,11 +1,6 @@
 /** Filters as the page has them, one field each, and the filters of the API that they stand for. */
-import type { Filter, StringOperator } from '../../contract/api.js'
-import {
-  buildFieldFilter,
-  findClauseKind,
-  joinFilters,
-  PROPERTY_PREFIX,
-} from '../../contract/filter-fields.js'
+import type { Filter, FilterField } from '../../contract/api.js'
+import { findClauseKind, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 
 /** A field of events or of their sessions: a dimension of the API, or `event:prop:` and the name of a property. */
 export type Field = string
@@ -42,27 +37,14 @@ export const isEventField = (field: Field): boolean =>
 export const isNegation = (operator: FilterOperator): boolean =>
   operator === 'is_not' || operator === 'contains_not'
 
-const STRING_OPERATORS: Readonly<Record<FilterOperator, StringOperator>> = {
-  is: 'eq',
-  is_not: 'notEq',
-  contains: 'contains',
-  contains_not: 'notContains',
-}
-
-/** Builds the filter of the API, a condition on one event. Several texts become a group of filters, one for each. */
+/** Builds the filter of the API, a condition on one event. Letters of parts may be small or large. */
 export function toApiFilter({ field, operator, values }: FieldFilter): Filter {
-  if (!isTextField(field)) {
-    return buildFieldFilter(field, {
-      operator: isNegation(operator) ? 'noneOf' : 'oneOf',
-      value: values,
-    })
+  const comparison = {
+    operator,
+    value: values,
+    ...(operator === 'contains' || operator === 'contains_not' ? { case_sensitive: false } : {}),
   }
-  const filters = values.map((value) =>
-    buildFieldFilter(field, {
-      operator: STRING_OPERATORS[operator],
-      value,
-      ...(operator.startsWith('contains') ? { caseSensitive: false } : {}),
-    }),
-  )
-  return joinFilters(isNegation(operator) ? 'and' : 'or', filters)
+  return field.startsWith(PROPERTY_PREFIX)
+    ? { property: field.slice(PROPERTY_PREFIX.length), ...comparison }
+    : { field: field as FilterField, ...comparison }
 }

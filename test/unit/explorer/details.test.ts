@@ -15,8 +15,8 @@ const open = (
 
 const contains = (value: string): object => ({
   operator: 'contains',
-  value,
-  caseSensitive: false,
+  value: [value],
+  case_sensitive: false,
 })
 
 const SESSION_METRICS = [
@@ -55,7 +55,7 @@ test.each<[string, ExplorerState, object]>([
     ),
     {
       date_range: '30days',
-      filters: [{ type: 'location', country: { operator: 'oneOf', value: ['DE'] } }],
+      filters: [{ field: 'country', operator: 'is', value: ['DE'] }],
       time_zone: 'Europe/Berlin',
       metrics: SESSION_METRICS.slice(0, -1),
       group_by: ['page:path'],
@@ -129,13 +129,9 @@ const ask = (state: ExplorerState, values?: KnownValues): unknown => {
 
 describe('a search', () => {
   test.each<[string, string, object]>([
-    ['page:path', 'Blog', { type: 'page', path: contains('Blog') }],
-    ['page:path', '  <b>  ', { type: 'page', path: contains('<b>') }],
-    [
-      'event:prop:plan',
-      'pro',
-      { type: 'event', properties: [{ property: 'plan', ...contains('pro') }] },
-    ],
+    ['page:path', 'Blog', { field: 'page:path', ...contains('Blog') }],
+    ['page:path', '  <b>  ', { field: 'page:path', ...contains('<b>') }],
+    ['event:prop:plan', 'pro', { property: 'plan', ...contains('pro') }],
     [
       'referrer',
       'DIRE',
@@ -143,8 +139,8 @@ describe('a search', () => {
         type: 'group',
         operator: 'or',
         filters: [
-          { type: 'referrer', ...contains('DIRE') },
-          { type: 'referrer', operator: 'eq', value: '' },
+          { field: 'referrer', ...contains('DIRE') },
+          { field: 'referrer', operator: 'is', value: [''] },
         ],
       },
     ],
@@ -163,7 +159,7 @@ describe('a search', () => {
     const values = known(COUNTRIES, ['US', 'DE', 'GB', 'FR', 'ZA', 'SE', ''])
     expect(ask(open({ tab: 'country', search }), values)).toEqual([
       ['details', 'details-values'],
-      [{ type: 'location', country: { operator: 'oneOf', value } }],
+      [{ field: 'country', operator: 'is', value }],
     ])
   })
 
@@ -185,9 +181,9 @@ describe('a search', () => {
       { field: 'os', operator: 'is', values: ['Linux'] },
       { field: 'country', operator: 'is_not', values: ['US'] },
     ]
-    const linux = { type: 'os', operator: 'oneOf', value: ['Linux'] }
-    const abroad = { type: 'location', country: { operator: 'noneOf', value: ['US'] } }
-    const found = { type: 'page', path: contains('blog') }
+    const linux = { field: 'os', operator: 'is', value: ['Linux'] }
+    const abroad = { field: 'country', operator: 'is_not', value: ['US'] }
+    const found = { field: 'page:path', ...contains('blog') }
     const details = { tab: 'page:path', search: 'blog' }
     expect([ask(open(details, { filters })), ask(open(details, { filters, join: 'or' }))]).toEqual([
       [['details'], [linux, abroad, found]],

@@ -18,16 +18,13 @@ const filter = (
   ...values: string[]
 ): FieldFilter => ({ field, operator, values })
 
-const name = (value: string) => ({ type: 'event', name: { operator: 'eq', value } })
-const plan = (value: string) => ({
-  type: 'event',
-  properties: [{ property: 'plan', operator: 'eq', value }],
-})
+const name = (...value: string[]) => ({ field: 'event:name', operator: 'is', value })
+const plan = (...value: string[]) => ({ property: 'plan', operator: 'is', value })
 const any = (...filters: object[]) => ({ type: 'group', operator: 'or', filters })
 const visit = (...filters: object[]) => ({ type: 'visit', filters })
 const without = (one: object) => ({ type: 'group', operator: 'not', filters: [visit(one)] })
 const GERMANY = filter('country', 'is', 'DE')
-const IN_GERMANY = { type: 'location', country: { operator: 'oneOf', value: ['DE'] } }
+const IN_GERMANY = { field: 'country', operator: 'is', value: ['DE'] }
 
 const SIGNUP = filter('event:name', 'is', 'signup')
 const PRO = filter('event:prop:plan', 'is', 'pro')
@@ -47,8 +44,8 @@ const TABLE: readonly [
     'one of several events',
     [filter('event:name', 'is', 'signup', 'login')],
     'and',
-    [visit(any(name('signup'), name('login')))],
-    [any(name('signup'), name('login'))],
+    [visit(name('signup', 'login'))],
+    [name('signup', 'login')],
   ],
   [
     'one event with a property, and a country',
@@ -68,20 +65,15 @@ const TABLE: readonly [
     'a part of a name',
     [filter('event:name', 'contains', 'Sign')],
     'and',
-    [
-      visit({
-        type: 'event',
-        name: { operator: 'contains', value: 'Sign', caseSensitive: false },
-      }),
-    ],
-    [{ type: 'event', name: { operator: 'contains', value: 'Sign', caseSensitive: false } }],
+    [visit({ field: 'event:name', operator: 'contains', value: ['Sign'], case_sensitive: false })],
+    [{ field: 'event:name', operator: 'contains', value: ['Sign'], case_sensitive: false }],
   ],
   ['no such event', [filter('event:name', 'is_not', 'signup')], 'and', [without(name('signup'))]],
   [
     'none of several values',
     [filter('event:prop:plan', 'is_not', 'pro', 'free')],
     'and',
-    [without(any(plan('pro'), plan('free')))],
+    [without(plan('pro', 'free'))],
   ],
   [
     'an event, and no other',

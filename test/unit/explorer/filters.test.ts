@@ -15,46 +15,23 @@ const filter = (field: string, operator: FieldFilter['operator'], ...values: str
 })
 
 const TABLE: readonly [FieldFilter, object][] = [
-  [
-    filter('country', 'is', 'DE', 'AT'),
-    { type: 'location', country: { operator: 'oneOf', value: ['DE', 'AT'] } },
-  ],
-  [filter('browser', 'is_not', ''), { type: 'browser', operator: 'noneOf', value: [''] }],
-  [filter('referrer', 'is', ''), { type: 'referrer', operator: 'eq', value: '' }],
-  [filter('page:path', 'is', '/a'), { type: 'page', path: { operator: 'eq', value: '/a' } }],
+  [filter('country', 'is', 'DE', 'AT'), { field: 'country', operator: 'is', value: ['DE', 'AT'] }],
+  [filter('browser', 'is_not', ''), { field: 'browser', operator: 'is_not', value: [''] }],
+  [filter('referrer', 'is', ''), { field: 'referrer', operator: 'is', value: [''] }],
+  [filter('page:path', 'is', '/a'), { field: 'page:path', operator: 'is', value: ['/a'] }],
   [
     filter('page:path', 'is', '/a', '/b'),
-    {
-      type: 'group',
-      operator: 'or',
-      filters: [
-        { type: 'page', path: { operator: 'eq', value: '/a' } },
-        { type: 'page', path: { operator: 'eq', value: '/b' } },
-      ],
-    },
+    { field: 'page:path', operator: 'is', value: ['/a', '/b'] },
   ],
   [
     filter('page:entry', 'is_not', '/a', '/b'),
-    {
-      type: 'group',
-      operator: 'and',
-      filters: [
-        { type: 'entry_page', operator: 'notEq', value: '/a' },
-        { type: 'entry_page', operator: 'notEq', value: '/b' },
-      ],
-    },
+    { field: 'page:entry', operator: 'is_not', value: ['/a', '/b'] },
   ],
   [
     filter('utm_campaign', 'contains', 'Sale'),
-    {
-      type: 'utm_tags',
-      utm_campaign: { operator: 'contains', value: 'Sale', caseSensitive: false },
-    },
+    { field: 'utm_campaign', operator: 'contains', value: ['Sale'], case_sensitive: false },
   ],
-  [
-    filter('event:prop:plan', 'is', 'pro'),
-    { type: 'event', properties: [{ property: 'plan', operator: 'eq', value: 'pro' }] },
-  ],
+  [filter('event:prop:plan', 'is', 'pro'), { property: 'plan', operator: 'is', value: ['pro'] }],
 ]
 
 test.each(TABLE)('%j is %j', (given, want) => {

@@ -48,7 +48,7 @@ test('every field is asked, without the filters of the page', () => {
       body: {
         ...scope,
         filters: [
-          { type: 'page', path: { operator: 'contains', value: 'Blog', caseSensitive: false } },
+          { field: 'page:path', operator: 'contains', value: ['Blog'], case_sensitive: false },
         ],
         metrics: ['pageviews'],
         group_by: ['page:path'],
@@ -66,7 +66,7 @@ test('every field is asked, without the filters of the page', () => {
       body: {
         ...scope,
         filters: [
-          { type: 'event', name: { operator: 'contains', value: 'Blog', caseSensitive: false } },
+          { field: 'event:name', operator: 'contains', value: ['Blog'], case_sensitive: false },
         ],
         metrics: ['events'],
         group_by: ['event:name'],
@@ -84,12 +84,7 @@ test('every property is asked for its values', () => {
       operation: 'query',
       body: {
         date_range: '30days',
-        filters: [
-          {
-            type: 'event',
-            properties: [{ property, operator: 'contains', value: 'Pro', caseSensitive: false }],
-          },
-        ],
+        filters: [{ property, operator: 'contains', value: ['Pro'], case_sensitive: false }],
         metrics: ['events'],
         group_by: [`event:prop:${property}`],
         limit: 5,
