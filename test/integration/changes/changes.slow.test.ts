@@ -105,8 +105,8 @@ test('a change of no project is not waited for', async () => {
 
 test('a writer waits for longer than a service uses what it knows', async () => {
   expect(NOTICE_MS).toBeGreaterThan(KNOWLEDGE_MS)
-  const change = await announceChange(database.store.writer, selectProject(newId()))
   const begun = performance.now()
+  const change = await announceChange(database.store.writer, selectProject(newId()))
   await change.settle()
   expect(performance.now() - begun).toBeGreaterThan(KNOWLEDGE_MS)
   await change.end()

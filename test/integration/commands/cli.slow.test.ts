@@ -97,7 +97,9 @@ describe('without a service', () => {
     expect(await output('project', 'update', 'shop', ...clear, '--no-public-dashboard')).toMatch(
       /^retention {11}unlimited$/m,
     )
-    expect(JSON.parse(await output('project', 'list', '--json'))).toEqual([made])
+    expect(JSON.parse(await output('project', 'list', '--json'))).toEqual([
+      { ...made, retentionDays: null },
+    ])
     expect(await output('project', 'list')).toMatch(
       /^ID +NAME +DOMAIN +RETENTION +CREATED +FIRST EVENT\nshop +Shop +shop\.example +unlimited +\S+ \S+ UTC +-\n$/,
     )
