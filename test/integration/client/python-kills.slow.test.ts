@@ -16,7 +16,7 @@ import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { newProject } from '../../support/world/world.js'
 import { describeWithPython, HOME } from './python.js'
 
-const EVENTS = 100_000
+const EVENTS = Math.min(100_000, scaled(20_000))
 const KILLS = scaled(5)
 
 /** Tracks events as fast as they are taken, within a small queue, so that what is printed is about what is stored. */
