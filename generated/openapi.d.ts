@@ -1331,13 +1331,6 @@ export interface components {
             readonly case_sensitive?: components["schemas"]["FilterCaseSensitive"];
         };
         /**
-         * Filter field
-         * @description The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. An event
-         *     property has a filter of its own, with the member `property`.
-         * @example country
-         */
-        readonly FilterField: components["schemas"]["Dimension"] | components["schemas"]["FilterOnlyField"];
-        /**
          * Filter-only field
          * @description Fields that only filters compare: `page:hash` is the hash of the page, without `#`; `referrer_url` is the URL of the session's
          *     referrer.
@@ -1345,6 +1338,13 @@ export interface components {
          * @enum {string}
          */
         readonly FilterOnlyField: "page:hash" | "referrer_url";
+        /**
+         * Filter field
+         * @description The field that a filter compares: a dimension, named as in `group_by`, or one of two fields that are no dimensions. An event
+         *     property has a filter of its own, with the member `property`.
+         * @example country
+         */
+        readonly FilterField: components["schemas"]["Dimension"] | components["schemas"]["FilterOnlyField"];
         /**
          * Filter operator
          * @description How a field is compared with each of the values:
