@@ -1,4 +1,5 @@
 /** SQL fragments: every value in them is a typed parameter. */
+import { formatDay } from '../lib/time.js'
 
 type Scalar = 'String' | 'Bool' | 'UInt32' | 'UInt64' | 'Int64' | 'Date'
 /** The ClickHouse types of parameters. */
@@ -165,10 +166,7 @@ export function databaseName(name: string): Sql {
 
 /** Passes the UTC days of some moments as a parameter. They are those of a ClickHouse `Date`: 1970 to 2148. */
 export const dates = (values: readonly Date[]): Sql =>
-  parameter(
-    'Array(Date)',
-    values.map((value) => value.toISOString().slice(0, 10)),
-  )
+  parameter('Array(Date)', values.map(formatDay))
 
 /**
  * Passes a moment as a parameter, to the millisecond. It is the number of milliseconds since 1970: ClickHouse sends a parameter of a

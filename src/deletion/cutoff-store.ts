@@ -1,6 +1,7 @@
 /** Stores the first kept day of each project that keeps data for a time: the table `cutoffs` of its store. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, strings, time, uint32 } from '../clickhouse/sql.js'
+import { formatDay } from '../lib/time.js'
 import type { RecordedCutoff } from './cutoff.js'
 
 interface CutoffRow {
@@ -46,6 +47,3 @@ export async function forgetCutoffs(writer: Connection, ids: readonly string[]):
   if (ids.length === 0) return
   await writer.execute(statement(sql`DELETE FROM cutoffs WHERE has(${strings(ids)}, project_id)`))
 }
-
-/** Formats a day as `2026-01-31`. */
-export const formatDay = (day: Date): string => day.toISOString().slice(0, 10)

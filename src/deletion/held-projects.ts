@@ -1,9 +1,8 @@
 /** Says which projects keep data longer than they should by the clock, and why: once in the log, and in numbers. */
 import { getSkew, type Clocks } from '../clickhouse/clocks.js'
 import type { Logger } from '../lib/log.js'
-import { formatDuration } from '../lib/time.js'
+import { formatDay, formatDuration } from '../lib/time.js'
 import type { CutoffHold } from './cutoff.js'
-import { formatDay } from './cutoff-store.js'
 
 /** A project with data that should be deleted by the clock and is kept. */
 export type HeldProject =

@@ -1,5 +1,5 @@
 /** Generates the events of the demo in order of time. Each day is the same whenever it is generated. */
-import { DAY_MS, HOUR_MS } from '../lib/time.js'
+import { DAY_MS, formatDay, HOUR_MS } from '../lib/time.js'
 import { LAUNCH_PAGE } from './pages.js'
 import { createRandom } from './random.js'
 import {
@@ -56,7 +56,7 @@ function generateVisits(day: Day): readonly DemoEvent[] {
   const random = createRandom(SEED, day.number)
   const midnight = day.number * DAY_MS
   const date = new Date(midnight)
-  const prefix = `demo-${date.toISOString().slice(0, 10)}`
+  const prefix = `demo-${formatDay(date)}`
   const chooseOther = getSourceChooser(date.getUTCMonth() + 1)
   const { extra = 0, campaign = '' } = day.launch ?? {}
   const chooseLaunch = createLaunchChooser(campaign)

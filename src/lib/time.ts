@@ -35,6 +35,9 @@ export const addMs = (moment: Date, ms: number): Date => new Date(moment.getTime
 /** Adds days of 24 hours, which may be negative. */
 export const addDays = (moment: Date, days: number): Date => addMs(moment, days * DAY_MS)
 
+/** Formats the UTC day of a moment as `2026-01-31`. */
+export const formatDay = (moment: Date): string => moment.toISOString().slice(0, 10)
+
 /** Formats a duration of seconds to hours, to the next larger unit: `20 s`, `5 min`, `3 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 2 * MINUTE_MS) return `${Math.ceil(ms / SECOND_MS)} s`

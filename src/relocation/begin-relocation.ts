@@ -5,6 +5,7 @@ import { recordStep as recordDeletion, STEP as DELETION_STEP } from '../deletion
 import { readNextNumber } from '../ingest/loader/load-log.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import { UserError } from '../lib/errors.js'
+import { formatDay } from '../lib/time.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
 import { readRollupState } from '../rollups/progress.js'
@@ -114,7 +115,7 @@ function requirePastCut({ id, formerWidths }: StoredProject, now: Date): void {
   const until = formerWidths.at(-1)?.until
   if (until === undefined || until <= now) return
   throw new UserError(
-    `the project ${id} was widened lately: it can be widened again from ${until.toISOString().slice(0, 10)} (UTC) on`,
+    `the project ${id} was widened lately: it can be widened again from ${formatDay(until)} (UTC) on`,
   )
 }
 

@@ -1,7 +1,7 @@
 /** Rejects periods that start before the data that the project's plan keeps. */
 import type { DateRange } from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
-import { addDays, startOfDay } from '../../lib/time.js'
+import { addDays, formatDay, startOfDay } from '../../lib/time.js'
 import { resolvePeriod, type Period } from './period.js'
 
 /** What the period of a request depends on, besides its date range. */
@@ -52,6 +52,6 @@ export function checkRetention(
   if (period.start >= earliest) return
   throw new ApiError(
     'PLAN_LIMIT_EXCEEDED',
-    `Queries of this project may start on ${earliest.toISOString().slice(0, 10)} (UTC) at the earliest, and the ${what} starts before that. Choose a later start.`,
+    `Queries of this project may start on ${formatDay(earliest)} (UTC) at the earliest, and the ${what} starts before that. Choose a later start.`,
   )
 }
