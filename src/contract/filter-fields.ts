@@ -104,3 +104,11 @@ export function findClauseKind(field: string): FieldClause['kind'] | undefined {
     ? 'string'
     : undefined
 }
+
+/** Returns the member by which a filter names what it compares: a field, or a property for `event:prop:` and its name. */
+export const nameCompared = (
+  field: string,
+): { readonly field: FilterField } | { readonly property: string } =>
+  field.startsWith(PROPERTY_PREFIX)
+    ? { property: field.slice(PROPERTY_PREFIX.length) }
+    : { field: field as FilterField }

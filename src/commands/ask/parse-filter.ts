@@ -3,7 +3,7 @@
  * `visit with` or `visit without` makes one of whole visits.
  */
 import type { FilterOperator } from '../../contract/api.js'
-import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { nameCompared } from '../../contract/filter-fields.js'
 import { UserError } from '../../lib/errors.js'
 
 /** The operators by their words. */
@@ -47,11 +47,9 @@ export function parseFilter(text: string): unknown {
       `a filter is JSON, or a field, an operator and values: country is DE,FR (operators: ${Object.keys(OPERATORS).join(', ')})`,
     )
   }
-  const compared = field.startsWith(PROPERTY_PREFIX)
-    ? { property: field.slice(PROPERTY_PREFIX.length) }
-    : { field }
-  if (operator === 'is_set') return { ...compared, operator }
-  return { ...compared, operator, value: values.split(',').map((value) => value.trim()) }
+  const compared = { ...nameCompared(field), operator }
+  if (operator === 'is_set') return compared
+  return { ...compared, value: values.split(',').map((value) => value.trim()) }
 }
 
 function parseJson(text: string): unknown {

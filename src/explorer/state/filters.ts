@@ -1,6 +1,6 @@
 /** Filters as the page has them, one field each, and the filters of the API that they stand for. */
-import type { Filter, FilterField } from '../../contract/api.js'
-import { findClauseKind, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import type { Filter } from '../../contract/api.js'
+import { findClauseKind, nameCompared, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 
 /** A field of events or of their sessions: a dimension of the API, or `event:prop:` and the name of a property. */
 export type Field = string
@@ -37,14 +37,10 @@ export const isEventField = (field: Field): boolean =>
 export const isNegation = (operator: FilterOperator): boolean =>
   operator === 'is_not' || operator === 'contains_not'
 
-/** Builds the filter of the API, a condition on one event. Letters of parts may be small or large. */
-export function toApiFilter({ field, operator, values }: FieldFilter): Filter {
-  const comparison = {
-    operator,
-    value: values,
-    ...(operator === 'contains' || operator === 'contains_not' ? { case_sensitive: false } : {}),
-  }
-  return field.startsWith(PROPERTY_PREFIX)
-    ? { property: field.slice(PROPERTY_PREFIX.length), ...comparison }
-    : { field: field as FilterField, ...comparison }
-}
+/** Builds the filter of the API, a condition on one event. `contains` ignores upper and lower case. */
+export const toApiFilter = ({ field, operator, values }: FieldFilter): Filter => ({
+  ...nameCompared(field),
+  operator,
+  value: values,
+  ...(operator === 'contains' || operator === 'contains_not' ? { case_sensitive: false } : {}),
+})
