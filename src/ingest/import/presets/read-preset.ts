@@ -99,8 +99,8 @@ function convertObject(
   preset: Preset,
   options: PresetOptions,
 ): string {
-  const missing = findMissing(Object.keys(row ?? {}), preset)
   if (row === undefined) return `${markInvalid('is not valid JSON', text)}\n`
+  const missing = findMissing(Object.keys(row), preset)
   if (missing.length > 0) return `${markInvalid(`lacks ${missing.join(', ')}`, text)}\n`
   return convertRow(row, preset, options)
     .map((line) => `${line}\n`)

@@ -31,10 +31,10 @@ export function resolveTimestamps(bytes: Buffer, options: TimestampOptions): Buf
     const lineEnd = bytes.indexOf(NEWLINE, start)
     const end = lineEnd === -1 ? bytes.length : lineEnd
     const found = findTimestamp(bytes, start, end)
-    const resolved = found && resolveOne(readScalar(bytes, found) ?? '', options)
+    const resolved = found && resolveOne(found.text, options)
     if (found !== undefined && resolved !== undefined) {
-      parts.push(bytes.subarray(copied, found.value), Buffer.from(`"${resolved}"`))
-      copied = found.valueEnd
+      parts.push(bytes.subarray(copied, found.member.value), Buffer.from(`"${resolved}"`))
+      copied = found.member.valueEnd
     }
     start = end + 1
   }
@@ -57,16 +57,18 @@ function resolveOne(
   return timestamp.at.toISOString()
 }
 
+interface FoundTimestamp {
+  readonly member: MemberPositions
+  readonly text: string
+}
+
 /** Finds the timestamp that the loader reads: of several, the first that is a string or a number. */
-function findTimestamp(bytes: Buffer, start: number, end: number): MemberPositions | undefined {
-  let found: MemberPositions | undefined
+function findTimestamp(bytes: Buffer, start: number, end: number): FoundTimestamp | undefined {
+  let found: FoundTimestamp | undefined
   scanMembers(bytes, start, end, (member) => {
-    if (
-      findName(bytes, member, TIMESTAMP) !== undefined &&
-      readScalar(bytes, member) !== undefined
-    ) {
-      found = member
-    }
+    if (findName(bytes, member, TIMESTAMP) === undefined) return false
+    const text = readScalar(bytes, member)
+    if (text !== undefined) found = { member, text }
     return found !== undefined
   })
   return found
