@@ -13,7 +13,7 @@ export function openStream(response: Response, deadline: Deadline): ReadableStre
   const isFramed = headers.has('content-length') || headers.has('transfer-encoding')
   const mayBeHttp2 = url.startsWith('https:') && !headers.has('connection')
   if (body === null || !(isFramed || mayBeHttp2)) {
-    void body?.cancel().catch(() => undefined)
+    if (body !== null) void cancelStream(body)
     const message = 'The response does not say where it ends, so it may be incomplete.'
     throw new IncompleteResponseError(message)
   }
@@ -55,7 +55,7 @@ export async function* readParts(stream: ReadableStream<Uint8Array>): AsyncGener
 }
 
 /** Ends the request of a stream, if it has not ended. */
-const cancelStream = (stream: ReadableStream<Uint8Array>): Promise<void> =>
+export const cancelStream = (stream: ReadableStream<Uint8Array>): Promise<void> =>
   stream.cancel().catch(() => undefined)
 
 /** Yields the objects of NDJSON as they arrive, some at a time. @throws IncompleteResponseError if it breaks off */

@@ -12,7 +12,7 @@ import { replaceFile } from './files.js'
 import type { Ask, Reader, RequestOptions } from './http.js'
 import { describeFailure, IncompleteResponseError, type Result } from './result.js'
 import type { Checked, FlatRow, QueryRequest } from './rows.js'
-import { openStream, readObjects, readParts } from './streams.js'
+import { cancelStream, openStream, readObjects, readParts } from './streams.js'
 
 type Schemas = components['schemas']
 
@@ -191,7 +191,7 @@ async function writeStream<Info extends object>(
   } catch (error) {
     return toError(error)
   } finally {
-    await stream.cancel().catch(() => undefined)
+    await cancelStream(stream)
   }
 }
 
