@@ -53,8 +53,8 @@ export interface CollectorDependencies {
   readonly checkWork?: CheckWork | undefined
   /** The bytes of bodies that may be in memory at once; a default of the collector if left out. */
   readonly maxBytesInFlight?: number
-  /** The second file name of the tracking script; `tally.js` alone if left out. */
-  readonly scriptName?: string
+  /** The second file name of the tracking script, beside `tally.js`. */
+  readonly scriptName: string
 }
 
 /** Everything that the application needs from the rest of the service. */

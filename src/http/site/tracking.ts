@@ -18,9 +18,9 @@ const HEADERS = {
 /**
  * Creates the routes of the script. They need no key.
  *
- * @param name a second file name of the script, beside `tally.js`
+ * @param name another file name of the script, beside `tally.js`; it may be the same
  */
-export function createTrackingRouter(name = 'tally.js'): Router {
+export function createTrackingRouter(name: string): Router {
   const script = readAsset('tally.js')
   const hash = createHash('sha256').update(script).digest('base64url')
   const headers = setHeaders({ ...HEADERS, ETag: `"${hash}"` })

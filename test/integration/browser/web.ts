@@ -83,7 +83,7 @@ export async function startCollector(...routers: readonly Router[]): Promise<Col
   const received: Received[] = []
   const waiting = new Set<() => void>()
   const app = express()
-  app.use(createTrackingRouter(), ...routers)
+  app.use(createTrackingRouter('tally.js'), ...routers)
   app.use(async (request, response) => {
     const { method, path, headers } = request
     if (method === 'GET') {

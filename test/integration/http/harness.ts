@@ -255,6 +255,7 @@ export async function startApp({
       now: () => NOW,
       maxEventAgeDays: 36_500,
       limits: NO_LIMITS,
+      scriptName: 'tally.js',
       ...given,
     },
     trustedProxies: 0,

@@ -6,7 +6,7 @@ import request from 'supertest'
 import { handleError } from '../../../../src/http/server/error-response.js'
 import { createTrackingRouter } from '../../../../src/http/site/tracking.js'
 
-const app = express().disable('etag').use(createTrackingRouter(), handleError)
+const app = express().disable('etag').use(createTrackingRouter('tally.js'), handleError)
 
 let headers: Readonly<Record<string, string>>
 let text: string
