@@ -7,6 +7,7 @@ import type { ImportReport } from '../../ingest/import/import-options.js'
 import { EMPTY_REPORT } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
 import { omitUndefined } from '../shared/options.js'
+import { listFirst } from '../shared/output.js'
 import { explainFailure } from './failure.js'
 import type { ImportCommandOptions } from './options.js'
 import { showProgress, type Share } from './progress-bar.js'
@@ -93,9 +94,7 @@ function noteLeftOut(
   columns: readonly string[],
 ): void {
   if (columns.length === 0) return
-  const more = columns.length > MAX_SHOWN ? ` and ${columns.length - MAX_SHOWN} more` : ''
-  const shown = columns.slice(0, MAX_SHOWN).join(', ')
-  note(`${name}: left out, because events have no such field: ${shown}${more}`)
+  note(`${name}: left out, because events have no such field: ${listFirst(columns, MAX_SHOWN)}`)
 }
 
 /** Creates a function whose first call writes a note. */

@@ -7,7 +7,7 @@ import {
 } from '../../relocation/describe.js'
 import type { VersionMark } from '../../projects/versions.js'
 import { SECOND_MS } from '../../lib/time.js'
-import { formatCount } from '../shared/output.js'
+import { formatCount, listFirst } from '../shared/output.js'
 import { fail, ok, warn, type Finding } from './judgments.js'
 
 /** A fact about each shard, by its name. */
@@ -17,10 +17,7 @@ export type ByShard<Fact> = ReadonlyMap<string, Fact>
 const MAX_NAMES = 5
 
 /** Lists some of the names. */
-const listNames = (names: readonly string[]): string =>
-  names.length > MAX_NAMES
-    ? `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`
-    : names.join(', ')
+const listNames = (names: readonly string[]): string => listFirst(names, MAX_NAMES)
 
 export function judgeVersions(versions: ByShard<string>): Finding {
   const different = new Set(versions.values())

@@ -6,7 +6,7 @@ import { LATE_MS } from '../../ingest/loader/loader-state.js'
 import type { WaitingRows } from '../../ingest/loader/stream.js'
 import { DAY_MS, MINUTE_MS } from '../../lib/time.js'
 import type { RollupState } from '../../rollups/progress.js'
-import { formatCount } from '../shared/output.js'
+import { formatCount, listFirst } from '../shared/output.js'
 import { fail, formatSeconds, MIGRATE, ok, warn, type Finding } from './judgments.js'
 
 const START =
@@ -103,9 +103,8 @@ export function judgeTables(facts: TableFacts): Finding {
   ].map(({ name }) => name)
   const used = leased.length + shadow.length + renewed.length - left.length
   if (left.length === 0) return ok(`${formatCount(used, 'table')} in use, none left over`)
-  const rest = left.length > MAX_NAMES ? ` and ${left.length - MAX_NAMES} more` : ''
   return warn(
-    `nobody uses ${left.slice(0, MAX_NAMES).join(', ')}${rest}`,
+    `nobody uses ${listFirst(left, MAX_NAMES)}`,
     'start "tallyhouse serve", which drops those of loads and rebuilds, and drop the others with DROP TABLE',
   )
 }

@@ -41,6 +41,12 @@ export const formatTime = (time: Date | null): string =>
 export const formatList = (values: readonly string[]): string =>
   values.length === 0 ? '-' : values.join(', ')
 
+/** Lists the first names, and says how many more there are: `a, b and 3 more`. */
+export function listFirst(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : ''
+  return `${names.slice(0, most).join(', ')}${more}`
+}
+
 /** Formats a count with its noun: `1 event`, `2,000 events`. */
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
