@@ -33,14 +33,14 @@ export async function printProject(
 ): Promise<void> {
   const first = await findFirst(cluster, project, pending)
   const shards = nameShards(cluster, project)
-  const state = project.isDeleting
-    ? 'is being deleted'
-    : relocation === undefined
-      ? undefined
-      : describeState(relocation)
+  const states = [
+    ...(project.isDeleting ? ['is being deleted'] : []),
+    ...(relocation === undefined ? [] : [describeState(relocation)]),
+  ]
   if (options.json === true) {
     const json = presentFully(project, first)
-    print(formatJson({ ...json, ...omitUndefined({ shards, state, exclusions }) }))
+    const known = omitUndefined({ shards, exclusions })
+    print(formatJson({ ...json, ...known, ...(states.length > 0 && { states }) }))
     return
   }
   print(
@@ -58,7 +58,7 @@ export async function printProject(
       ['retention', formatRetention(project)],
       ['data is kept', project.keepDays === null ? 'forever' : `${project.keepDays} days`],
       ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
-      ...(state === undefined ? [] : [['state', state]]),
+      ...states.map((state) => ['state', state]),
     ]),
   )
   if (exclusions !== undefined && exclusions.length > 0) {

@@ -25,7 +25,7 @@ export const addAsk: AddCommand = (program, context) => {
   const ask = program.command('ask').description('Query a running service with an API key')
   addQueryOptions(ask)
     .addHelpText('after', SERVICE_HELP)
-    // The options of a question stand behind its name.
+    // The options of a subcommand stand behind its name.
     .enablePositionalOptions()
     .action(async (options: AskOptions) => askQuery(context, options))
   addRetention(ask, context)
@@ -61,7 +61,11 @@ const splitList = (value: string): readonly string[] => value.split(',').map((on
 async function askQuery(context: CommandContext, options: AskOptions): Promise<void> {
   const { format } = options
   const body = options.body ?? buildBody(options)
-  const question = { path: PATH, body, format, formatRows: formatRowsAsTable }
-  const rows = await askAndPrint(context, question)
+  const rows = await askAndPrint(context, {
+    path: PATH,
+    body,
+    format,
+    formatRows: formatRowsAsTable,
+  })
   if (format === 'table' && typeof body !== 'string') await noteUnknownValues(context, body, rows)
 }

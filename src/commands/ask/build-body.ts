@@ -33,7 +33,7 @@ export const buildBody = (options: QueryOptions): object =>
   })
 
 /**
- * Builds the members that all questions have: period and filters.
+ * Builds the members that all queries have: period and filters.
  *
  * @throws UserError for a filter of another form
  */

@@ -1,4 +1,4 @@
-/** The options that the questions of `tallyhouse ask` share. */
+/** The options that `tallyhouse ask` and its subcommands share. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { SERVICE_VARIABLES } from '../../config/service-address.js'
 import { appendValue } from '../shared/options.js'
@@ -27,7 +27,7 @@ export const addFilters = (command: Command): Command =>
     .option('--filter <filter>', 'Such as "country is DE,FR", or JSON; repeatable', appendValue)
     .option('--any', 'Count events that satisfy any of the filters instead of all')
 
-/** Adds the options that every question ends with. A body replaces all options that were added before. */
+/** Adds the options that every query ends with. A body replaces all options that were added before. */
 export function addBodyAndFormat(command: Command, path: string): Command {
   const replaced = command.options.map((option) => option.attributeName())
   return command
@@ -43,7 +43,7 @@ export function addBodyAndFormat(command: Command, path: string): Command {
     .addOption(new Option('--json', 'Print JSON').implies({ format: 'json' }))
 }
 
-/** What the help of every question ends with. */
+/** What the help of every query ends with. */
 export const SERVICE_HELP = `
 Filters have a field, an operator and values: "page:path starts with /blog/", "event:prop:plan is not free". Operators:
 is, is not, contains, does not contain, starts with, ends with, matches, does not match, is set. "visit with" or

@@ -59,7 +59,7 @@ export const addReport: AddCommand = (program, context) => {
     })
 }
 
-/** @throws UserError if the service refuses a query or does not respond; nothing is printed of a report that is not complete */
+/** @throws UserError if the service refuses a query or does not respond: an incomplete report is not printed */
 async function readReport(
   context: CommandContext,
   { top: limit, ...options }: Omit<ReportOptions, 'format'>,
@@ -77,11 +77,7 @@ async function readReport(
   const { results } = batch.body as { readonly results: readonly [Result, ...Result[]] }
   const failed = results.find(({ status }) => status !== 200)?.body.error
   if (failed !== undefined) throw new UserError(`${failed.code}: ${failed.message}`)
-  const [
-    {
-      body: { period },
-    },
-  ] = results
+  const { period } = results[0].body
   const { name } = (project.body as { readonly project: { readonly name: string } }).project
   return {
     title: `${name}, ${formatPeriod(period, options.timeZone)}`,
@@ -102,7 +98,7 @@ function formatText({ title, sections }: Report): string {
   return [title, ...parts].join('\n\n')
 }
 
-/** Formats a report as a document without scripts and outside files. Alignment is an attribute: mail programs drop styles. */
+/** Formats a report as one HTML document. It aligns cells by an attribute, because mail programs drop styles. */
 function formatHtml({ title, sections }: Report): string {
   const parts = sections.map(({ name, rows }) => `<h2>${name}</h2>\n${formatHtmlTable(rows)}`)
   return `<!doctype html>

@@ -1,4 +1,4 @@
-/** Requests the response to a question, and prints it. */
+/** Sends a query to the service, and prints the response. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { readService } from '../../config/config.js'
@@ -11,8 +11,8 @@ import { requireReadable } from '../shared/require-readable.js'
 import type { Format } from './options.js'
 import { askService, type ServiceResponse } from './service-client.js'
 
-/** A question for an operation, and how its response is printed. */
-export interface Question {
+/** A query for an operation, and how its response is printed. */
+interface Query {
   readonly path: string
   /** The body, or the name of its file; `-` is standard input. */
   readonly body: object | string
@@ -34,15 +34,15 @@ interface ResponseBody extends Summary {
 const STDIN = '-'
 
 /**
- * Asks the service and prints its response: the rows as a table, or the response as the service writes it. Notes what rows do
- * not show.
+ * Sends a query and prints the response: the rows as a table, or the response as the service writes it. Notes what rows do not
+ * show.
  *
  * @returns the rows of a table; none for other formats
- * @throws UserError if the service refuses the question or does not respond; the fields that are invalid are noted first
+ * @throws UserError if the service refuses the query or does not respond; the fields that are invalid are noted first
  */
 export async function askAndPrint(
   context: CommandContext,
-  { path, body, format, formatRows }: Question,
+  { path, body, format, formatRows }: Query,
 ): Promise<readonly unknown[]> {
   const service = readService()
   const request = typeof body === 'string' ? await readBody(body) : body
