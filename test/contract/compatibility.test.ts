@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { packagePath } from '../../src/lib/package-path.js'
+import { checkTypes } from '../support/check-types.js'
 
 /** What the compiler checks. The echo `query` is left out of responses: it has the forms of the request that it repeats. */
 const CHECKS = `
@@ -23,31 +24,17 @@ responses satisfies AllResponses<Released>
 
 /** Compares the types of a contract with those of the release; returns what breaks programs, a message each. */
 function findBreaks(present: string, released: string): readonly string[] {
-  const files = new Map([
+  const checks = `import type { operations as Present } from './present.js'
+     import type { operations as Released } from './released.js'
+     ${CHECKS}`
+  const texts = new Map([
+    ['/checks.ts', checks],
     ['/present.d.ts', present],
     ['/released.d.ts', released],
-    [
-      '/checks.ts',
-      `import type { operations as Present } from './present.js'
-       import type { operations as Released } from './released.js'
-       ${CHECKS}`,
-    ],
   ])
-  const options: ts.CompilerOptions = {
-    strict: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    skipLibCheck: true,
-    noEmit: true,
-    types: [],
-  }
-  const host = ts.createCompilerHost(options)
-  host.readFile = (name) => files.get(name) ?? ts.sys.readFile(name)
-  host.fileExists = (name) => files.has(name) || ts.sys.fileExists(name)
-  const program = ts.createProgram(['/checks.ts'], options, host)
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  return checkTypes(texts, []).map(({ messageText }) =>
+    ts.flattenDiagnosticMessageText(messageText, '\n'),
+  )
 }
 
 const readTypes = (file: string): string => readFileSync(packagePath(`generated/${file}`), 'utf8')

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals'
 import path from 'node:path'
 import ts from 'typescript'
 import { packagePath } from '../../../src/lib/package-path.js'
+import { checkTypes } from '../../support/check-types.js'
 
 const SETUP = `
 import { createTallyhouse, createTracker, type Metric, type QueryRequest, type QueryResponse, type Result, type Row } from '${packagePath('clients/typescript/src/index.js')}'
@@ -137,22 +138,11 @@ const WRONG: readonly (readonly [code: string, message: RegExp])[] = [
 
 /** Compiles a module; returns what the compiler says about each of its lines. */
 function compile(text: string): readonly (readonly string[])[] {
-  const options: ts.CompilerOptions = {
-    strict: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    skipLibCheck: true,
-    noEmit: true,
-    types: ['node'],
-  }
   const file = path.join(packagePath('test/integration/client'), 'uses.mts')
-  const host = ts.createCompilerHost(options)
-  host.readFile = (name) => (name === file ? text : ts.sys.readFile(name))
-  host.fileExists = (name) => name === file || ts.sys.fileExists(name)
   const lines: string[][] = text.split('\n').map(() => [])
-  for (const { file: source, start = 0, messageText } of ts.getPreEmitDiagnostics(
-    ts.createProgram([file], options, host),
-  )) {
+  for (const { file: source, start = 0, messageText } of checkTypes(new Map([[file, text]]), [
+    'node',
+  ])) {
     const message = ts.flattenDiagnosticMessageText(messageText, '\n')
     if (source?.fileName !== file) throw new Error(`${source?.fileName ?? ''}: ${message}`)
     lines[source.getLineAndCharacterOfPosition(start).line]!.push(message)
