@@ -30,9 +30,15 @@ function quoteSingly(text: string): string {
   return `'${quoted.slice(1, -1).replaceAll('\\"', '"')}'`
 }
 
+/** Names a member. `__proto__` is computed: as a plain name it sets the prototype instead of a member. */
+function nameMember(name: string): string {
+  if (name === '__proto__') return "['__proto__']"
+  return NAME.test(name) ? name : quoteSingly(name)
+}
+
 const JSON_NOTATION: Notation = { name: quote, text: quote, lastComma: '' }
 const TYPESCRIPT: Notation = {
-  name: (name) => (NAME.test(name) ? name : quoteSingly(name)),
+  name: nameMember,
   text: quoteSingly,
   lastComma: ',',
 }

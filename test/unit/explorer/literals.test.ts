@@ -36,6 +36,12 @@ test.each<[string, unknown, string, string]>([
     '["a\\u007f\\u009b\\u202eb\\u2028\\u0000\\u001b"]',
     `['a\\u007f\\u009b\\u202eb\\u2028\\u0000\\u001b']`,
   ],
+  [
+    'a member that is no prototype',
+    JSON.parse('{ "__proto__": {} }'),
+    '{ "__proto__": {} }',
+    "{ ['__proto__']: {} }",
+  ],
   ['members that are left out', { a: undefined, b: 1 }, '{ "b": 1 }', '{ b: 1 }'],
 ])('%s', (_, value, json, typeScript) => {
   expect([formatJson(value), formatTypeScript(value)]).toEqual([json, typeScript])
