@@ -23,7 +23,11 @@ const ROOMS = [
   { room: 'ingest', except: ['config', 'analytics', 'auth'] },
   { room: 'deletion', except: ['config', 'analytics', 'auth'] },
   { room: 'relocation', except: ['config', 'analytics', 'auth'] },
-  { room: 'demo', except: ['config', 'analytics', 'auth', 'deletion', 'relocation'] },
+  { room: 'management', except: ['config', 'changes', 'analytics', 'rollups'] },
+  {
+    room: 'demo',
+    except: ['config', 'analytics', 'auth', 'deletion', 'relocation', 'management'],
+  },
   { room: 'http', except: ['config', 'rollups', 'deletion', 'relocation'] },
   { room: 'bootstrap' },
   { room: 'commands' },

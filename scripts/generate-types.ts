@@ -9,7 +9,7 @@ import { readSpecs } from '../src/contract/spec.js'
 import { packagePath } from '../src/lib/package-path.js'
 
 /** The contracts: the types of openapi/NAME.yaml are in generated/NAME.d.ts. */
-export const CONTRACTS = ['openapi', 'collector'] as const
+export const CONTRACTS = ['openapi', 'collector', 'management'] as const
 export type ContractName = (typeof CONTRACTS)[number]
 
 /** A schema with this key is typed as a template literal: a string that starts with the prefix. */

@@ -14,7 +14,7 @@ import type { Store } from '../clickhouse/store.js'
 import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../contract/scopes.js'
 import { requireProject } from '../projects/store.js'
 import { randomId } from '../lib/random-id.js'
-import { UserError } from '../lib/errors.js'
+import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
 import { startOfSecond } from '../lib/time.js'
 import type { SigningKey } from './signing-key.js'
 import { signToken } from './token.js'
@@ -35,6 +35,8 @@ export interface StoredKey {
 }
 
 export interface KeyRequest {
+  /** Random if left out. */
+  readonly id?: string
   readonly projectId: string
   readonly name: string
   /** What the key may do; `read` if left out. */
@@ -71,17 +73,26 @@ const NAME = /^\P{C}{0,200}$/u
 export async function issueKey(
   store: Store,
   signingKey: SigningKey,
-  { projectId, name, scopes: asked = DEFAULT_SCOPES, expiresAt }: KeyRequest,
+  {
+    id = randomId('key_', 20),
+    projectId,
+    name,
+    scopes: asked = DEFAULT_SCOPES,
+    expiresAt,
+  }: KeyRequest,
   now: Date,
 ): Promise<{ readonly key: StoredKey; readonly token: string }> {
-  if (!NAME.test(name)) throw new UserError('a name has at most 200 printable characters')
+  if (!NAME.test(name)) {
+    throw new FieldValueError('name', 'a name has at most 200 printable characters')
+  }
   const scopes = SCOPES.filter((scope) => asked.includes(scope))
-  if (scopes.length === 0) throw new UserError('a key needs a scope')
+  if (scopes.length === 0) throw new FieldValueError('scopes', 'a key needs a scope')
   const project = await requireProject(store.reader, projectId)
-  if (project.isDeleting) throw new UserError(`the project ${projectId} is being deleted`)
+  if (project.isDeleting) throw new ConflictError(`the project ${projectId} is being deleted`)
   const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
-  if (expiry !== null && expiry <= now) throw new UserError('the key must expire in the future')
-  const id = randomId('key_', 20)
+  if (expiry !== null && expiry <= now) {
+    throw new FieldValueError('expiresAt', 'the key must expire in the future')
+  }
   const { kid } = signingKey
   const key = {
     id,
@@ -111,12 +122,19 @@ export async function listKeys(
 /**
  * Revokes a key permanently; services notice within 5 seconds. A key that is revoked already does not change.
  *
- * @throws UserError for a key that does not exist
+ * @param check may reject the revocation of the key
+ * @throws MissingError for a key that does not exist
  */
-export async function revokeKey(store: Store, id: string, now: Date): Promise<StoredKey> {
+export async function revokeKey(
+  store: Store,
+  id: string,
+  now: Date,
+  check?: (key: StoredKey) => void,
+): Promise<StoredKey> {
   const [row] = await select(store.reader, sql`id = ${string(id)}`)
-  if (row === undefined) throw new UserError(`there is no key ${id}`)
+  if (row === undefined) throw new MissingError(`there is no key ${id}`)
   const key = toStoredKey(row)
+  check?.(key)
   if (key.revokedAt !== null) return key
   const revoked = { ...key, revokedAt: now }
   await insert(store.writer, revoked, row.version + 1)

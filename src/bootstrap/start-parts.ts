@@ -21,7 +21,8 @@ import { SECOND_MS } from '../lib/time.js'
 import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
-import type { OpenedCluster, OpenedShard } from './open-cluster.js'
+import { startOperations } from '../management/run-operations.js'
+import { getLoader, type OpenedCluster, type OpenedShard } from './open-cluster.js'
 import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 import type { EarlyServer } from './serving/early-server.js'
@@ -60,6 +61,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   const monitors = new Map(stores.map(({ name }) => [name, createLoaderMonitor()]))
   const readState = (): LoaderState => findLatest([...monitors.values()].map(({ read }) => read()))
   const workers = new Map<string, Worker>()
+  let operations: ReturnType<typeof startOperations> | undefined
   for (const [name, monitor] of monitors) instruments?.load(name).watchInbox(monitor.read)
   const service = await startService({
     config,
@@ -73,16 +75,29 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
     getLoaderState: readState,
     readInbox: (name) => (monitors.get(name) ?? createLoaderMonitor()).readInbox(),
     onStored: (name) => workers.get(name)?.wake(),
+    onOperation: () => operations?.wake(),
   })
   onListening(service.address)
+  if (service.managementAddress !== undefined) {
+    logger.info({ address: service.managementAddress }, 'management is served')
+  }
   for (const one of stores) {
     workers.set(one.name, startWorker(options, one, monitors.get(one.name)))
+  }
+  if (config.role !== 'collector') {
+    operations = startOperations({
+      cluster,
+      getContext: ({ name }) => getLoader(opened, name),
+      logger,
+      now,
+    })
   }
   const stopSync = startProjectSync(cluster, logger)
   const stopForwarding = startForwarding(cluster, logger)
   const beside = options.startBeside === undefined ? [] : [options.startBeside(opened)]
   return async () => {
     await service.stop()
+    await operations?.stop()
     const stops = [...workers.values()].map(({ stop }) => stop)
     await Promise.all([...stops, ...beside, stopSync, stopForwarding].map((stop) => stop()))
   }

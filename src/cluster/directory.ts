@@ -62,8 +62,9 @@ export const updateProject = async (
   cluster: Cluster,
   id: string,
   changes: ProjectChanges,
+  check?: projects.CheckProject,
 ): Promise<ChangedProject> =>
-  copyChange(cluster, await projects.updateProject(cluster.home.store, id, changes))
+  copyChange(cluster, await projects.updateProject(cluster.home.store, id, changes, check))
 
 /**
  * Gives a project a new public token, as `rotateToken` of a store does.
@@ -75,8 +76,9 @@ export const rotateToken = async (
   id: string,
   formerUntil: Date,
   now: Date,
+  check?: projects.CheckProject,
 ): Promise<ChangedProject> =>
-  copyChange(cluster, await projects.rotateToken(cluster.home.store, id, formerUntil, now))
+  copyChange(cluster, await projects.rotateToken(cluster.home.store, id, formerUntil, now, check))
 
 /**
  * Records on which shards a project lives. Those that it leaves keep their copies until they have no data of it.

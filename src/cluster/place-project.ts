@@ -1,7 +1,7 @@
 /** Chooses the shards of a new project. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement } from '../clickhouse/sql.js'
-import { UserError } from '../lib/errors.js'
+import { FieldValueError, UserError } from '../lib/errors.js'
 import { listVersionMarks } from '../projects/versions.js'
 import type { Cluster } from './cluster.js'
 import { listGroups } from './groups.js'
@@ -53,9 +53,11 @@ export function listCandidates(
 ): readonly (readonly string[])[] {
   if (shard !== undefined) {
     if (!names.includes(shard)) {
-      throw new UserError(`there is no shard ${shard}: --shard is ${listChoices(names)}`)
+      throw new FieldValueError('shard', `there is no shard ${shard}: it is ${listChoices(names)}`)
     }
-    if (width > 1) throw new UserError('--shard names the only shard: leave out --width')
+    if (width > 1) {
+      throw new FieldValueError('width', 'a project on the named shard alone has no width')
+    }
     return [[shard]]
   }
   if (width === 1) return names.map((name) => [name])
@@ -63,8 +65,9 @@ export function listCandidates(
   const found = groups.filter(({ length }) => length === width)
   if (found.length > 0) return found
   const widths = [...new Set([1, ...groups.map(({ length }) => length)])]
-  throw new UserError(
-    `there is no group of ${width} shards: --width is ${listChoices(widths.map(String))}`,
+  throw new FieldValueError(
+    'width',
+    `there is no group of ${width} shards: the width is ${listChoices(widths.map(String))}`,
   )
 }
 

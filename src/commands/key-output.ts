@@ -1,4 +1,5 @@
 /** Formats API keys and signing keys as tables. */
+import type { ListedAdminKey } from '../auth/admin-keys.js'
 import type { StoredKey } from '../auth/api-keys.js'
 import { isValidAt, type StoredPublicKey } from '../auth/public-keys.js'
 import { formatNumber, formatTable, formatTime } from './shared/output.js'
@@ -66,11 +67,27 @@ export function formatKeys(
 
 /** A key whose signing key is retired is refused like a revoked one. */
 function describeState(
-  { revokedAt, expiresAt, kid }: StoredKey,
+  { revokedAt, expiresAt, kid }: Pick<StoredKey, 'revokedAt' | 'expiresAt' | 'kid'>,
   retired: ReadonlySet<string>,
   now: Date,
 ): string {
   if (revokedAt !== null) return 'revoked'
   if (retired.has(kid)) return 'retired'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid'
+}
+
+/** Formats admin keys, one per line. */
+export function formatAdminKeys(keys: readonly ListedAdminKey[], now: Date): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.org ?? 'all',
+    key.scopes.join(','),
+    describeState({ ...key, kid: '' }, new Set(), now),
+    formatTime(key.createdAt),
+    formatTime(key.expiresAt),
+    formatTime(key.lastUsedAt),
+    key.name,
+  ])
+  const head = ['ID', 'ORGANIZATION', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME']
+  return formatTable([head, ...rows])
 }

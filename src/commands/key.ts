@@ -1,7 +1,9 @@
 /** The commands `tallyhouse key issue | list | revoke | rotate | retire`. */
 import type { Command } from 'commander'
-import { issueKey, listKeys, revokeKey } from '../auth/api-keys.js'
-import type { Scope } from '../contract/scopes.js'
+import { isAdminKeyId, issueAdminKey, listAdminKeys, revokeAdminKey } from '../auth/admin-keys.js'
+import { listKeys } from '../auth/api-keys.js'
+import type { OpenedCluster } from '../bootstrap/open-cluster.js'
+import { ADMIN_SCOPES } from '../contract/admin-scopes.js'
 import { listPublicKeys } from '../auth/public-keys.js'
 import {
   openSigningKey,
@@ -9,22 +11,26 @@ import {
   retireSigningKey,
   rotateSigningKey,
 } from '../auth/signing-key.js'
-import { formatKeys, formatSigningKeys, toSigningKeyRows } from './key-output.js'
-import type { AddCommand, CommandContext } from './shared/context.js'
-import { parseExpiry, parseScopes, WHEN_HELP } from './shared/options.js'
+import { issueKey, revokeKey } from '../management/keys.js'
+import { formatAdminKeys, formatKeys, formatSigningKeys, toSigningKeyRows } from './key-output.js'
+import { getManagement, type AddCommand, type CommandContext } from './shared/context.js'
+import { parseAdminScopes, parseExpiry, parseScopes, WHEN_HELP } from './shared/options.js'
 import { formatJson, formatTime } from './shared/output.js'
 import { withStore } from './shared/with-store.js'
 
 interface IssueOptions {
-  readonly project: string
+  readonly project?: string
+  readonly admin?: boolean
+  readonly org?: string
   readonly name?: string
-  readonly scope?: readonly Scope[]
+  readonly scope?: string
   readonly expires?: Date
 }
 
 interface ListOptions {
   readonly project?: string
   readonly signing?: boolean
+  readonly admin?: boolean
   readonly json?: boolean
 }
 
@@ -46,27 +52,55 @@ export const addKey: AddCommand = (program, context) => {
 function addIssue(key: Command, context: CommandContext): void {
   key
     .command('issue')
-    .description('Issue an API key and print it once')
-    .requiredOption('--project <id>', 'Project that the key is for')
+    .description('Issue an API key of a project, or an admin key, and print it once')
+    .option('--project <id>', 'Project that the key is for')
+    .option('--admin', 'Issue an admin key, which manages projects over HTTP')
+    .option('--org <name>', 'With --admin: the organization whose projects the key sees alone')
     .option('--name <name>', 'Display name, such as "dashboard"')
     .option(
       '--scope <list>',
-      'What the key may do: read, export, or both as read,export (default: read)',
-      parseScopes,
+      `What the key may do: read, export, or both as read,export (default: read); with --admin some of ${ADMIN_SCOPES.join(',')} (default: all)`,
     )
     .option('--expires <when>', `When the key expires: ${WHEN_HELP} (default: never)`, (text) =>
       parseExpiry(text, context.now()),
     )
-    .action(({ project: projectId, name = '', scope, expires }: IssueOptions) =>
-      withStore(context, 'key issue', async ({ store }) => {
-        const places = { store, dataDir: context.config().dataDir }
-        const signingKey = await openSigningKey(places, context.now())
-        const scopes = scope === undefined ? {} : { scopes: scope }
-        const request = { projectId, name, ...scopes, expiresAt: expires ?? null }
-        const { token } = await issueKey(store, signingKey, request, context.now())
-        context.print(token)
-      }),
-    )
+    .action((options: IssueOptions, command: Command) => {
+      const { project, admin = false, org } = options
+      if (admin === (project !== undefined)) {
+        command.error('error: give either --project <id> or --admin')
+      }
+      if (org !== undefined && !admin) command.error("error: option '--org <name>' needs --admin")
+      return withStore(context, 'key issue', (opened) =>
+        project === undefined
+          ? issueForAdmin(context, opened, options)
+          : issueForProject(context, opened, project, options),
+      )
+    })
+}
+
+async function issueForProject(
+  context: CommandContext,
+  { store, cluster }: OpenedCluster,
+  projectId: string,
+  { name = '', scope, expires }: IssueOptions,
+): Promise<void> {
+  const scopes = scope === undefined ? {} : { scopes: parseScopes(scope) }
+  const places = { store, dataDir: context.config().dataDir }
+  const signingKey = await openSigningKey(places, context.now())
+  const request = { projectId, name, ...scopes, expiresAt: expires ?? null }
+  const { token } = await issueKey(getManagement(context, cluster), signingKey, request)
+  context.print(token)
+}
+
+async function issueForAdmin(
+  context: CommandContext,
+  { store }: OpenedCluster,
+  { name = '', scope, org, expires }: IssueOptions,
+): Promise<void> {
+  const scopes = scope === undefined ? {} : { scopes: parseAdminScopes(scope) }
+  const request = { name, ...scopes, org: org ?? null, expiresAt: expires ?? null }
+  const { secret } = await issueAdminKey(store, request, context.now())
+  context.print(secret)
 }
 
 function addList(key: Command, context: CommandContext): void {
@@ -74,34 +108,55 @@ function addList(key: Command, context: CommandContext): void {
     .command('list')
     .description('List API keys with their states and names, but not the keys themselves')
     .option('--project <id>', 'List only the keys of this project')
+    .option('--admin', 'List the admin keys instead, with their last use')
     .option('--signing', 'List the signing keys instead, and how many API keys each has signed')
     .option('--json', 'Print JSON')
-    .action(({ project, signing = false, json = false }: ListOptions, command: Command) => {
-      if (signing && project !== undefined) {
-        command.error("error: option '--signing' cannot be used with option '--project <id>'")
-      }
-      return withStore(context, 'key list', async ({ store: { reader } }) => {
-        const keys = await listKeys(reader, project)
-        const publicKeys = await listPublicKeys(reader)
-        if (signing) {
-          const current = await readSigningKeyId(context.config().dataDir)
-          const rows = toSigningKeyRows(publicKeys, keys, current)
-          context.print(json ? formatJson(rows) : formatSigningKeys(rows, context.now()))
-          return
+    .action(
+      (
+        { project, signing = false, admin = false, json = false }: ListOptions,
+        command: Command,
+      ) => {
+        if (signing && project !== undefined) {
+          command.error("error: option '--signing' cannot be used with option '--project <id>'")
         }
-        context.print(json ? formatJson(keys) : formatKeys(keys, publicKeys, context.now()))
-      })
-    })
+        if (admin && (signing || project !== undefined)) {
+          command.error("error: option '--admin' cannot be used with --signing or --project")
+        }
+        return withStore(context, 'key list', async ({ store: { reader, writer } }) => {
+          if (admin) {
+            const adminKeys = await listAdminKeys(writer)
+            context.print(json ? formatJson(adminKeys) : formatAdminKeys(adminKeys, context.now()))
+            return
+          }
+          const keys = await listKeys(reader, project)
+          const publicKeys = await listPublicKeys(reader)
+          if (signing) {
+            const current = await readSigningKeyId(context.config().dataDir)
+            const rows = toSigningKeyRows(publicKeys, keys, current)
+            context.print(json ? formatJson(rows) : formatSigningKeys(rows, context.now()))
+            return
+          }
+          context.print(json ? formatJson(keys) : formatKeys(keys, publicKeys, context.now()))
+        })
+      },
+    )
 }
 
 function addRevoke(key: Command, context: CommandContext): void {
   key
     .command('revoke')
-    .description('Revoke an API key permanently; services stop accepting it within 5 seconds')
+    .description(
+      'Revoke an API key or an admin key permanently; services stop accepting it within 5 seconds',
+    )
     .argument('<id>', 'Id of the key, as "key list" shows it')
     .action((id: string) =>
-      withStore(context, 'key revoke', async ({ store }) => {
-        const { projectId } = await revokeKey(store, id, context.now())
+      withStore(context, 'key revoke', async ({ store, cluster }) => {
+        if (isAdminKeyId(id)) {
+          await revokeAdminKey(store, id, context.now())
+          context.print(`revoked ${id}`)
+          return
+        }
+        const { projectId } = await revokeKey(getManagement(context, cluster), id)
         context.print(`revoked ${id} of project ${projectId}`)
       }),
     )

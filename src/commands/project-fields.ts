@@ -13,6 +13,7 @@ import {
 export interface FieldOptions extends OutputOptions {
   readonly name?: string
   readonly domain?: string
+  readonly org?: string
   readonly retentionDays?: number | typeof NONE
   readonly keepDays?: number | typeof NONE
   readonly excludedIp?: readonly string[]
@@ -26,6 +27,7 @@ export interface UpdateOptions extends FieldOptions {
 /** The options of `create` and `update` for fields that have a default. */
 export const addFieldOptions = (command: Command): Command =>
   command
+    .option('--org <name>', `Organization of the project, or "${NONE}" for none`)
     .option(
       '--retention-days <days>',
       `Days of history that queries can read, or "${NONE}" for no limit`,
@@ -52,6 +54,7 @@ export const toChanges = (options: UpdateOptions): ProjectChanges =>
   omitUndefined({
     name: options.name,
     domain: options.domain,
+    org: options.org === NONE ? null : options.org,
     retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
     keepDays: options.keepDays === NONE ? null : options.keepDays,
     hasPublicDashboard: options.publicDashboard,

@@ -46,6 +46,7 @@ export async function printProject(
   print(
     formatTable([
       ['id', project.id],
+      ...(project.org === null ? [] : [['organization', project.org]]),
       ['name', project.name],
       ['domain', project.domain],
       ['token', project.token],
@@ -110,6 +111,7 @@ const presentFully = (project: StoredProject, firstEventAt: Date | null) => ({
   },
   retentionDays: project.retentionDays,
   keepDays: project.keepDays,
+  org: project.org,
 })
 
 /** Finds the time of the first event, on the shards of the project that are configured and answer. */

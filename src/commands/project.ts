@@ -2,20 +2,15 @@
 import type { Command } from 'commander'
 import { getLoader, type OpenedCluster } from '../bootstrap/open-cluster.js'
 import { readClocks } from '../clickhouse/clocks.js'
-import {
-  createProject,
-  markCut,
-  rotateToken,
-  updateProject,
-  type ChangedProject,
-} from '../cluster/directory.js'
-import { placeProject } from '../cluster/place-project.js'
+import { markCut, type ChangedProject } from '../cluster/directory.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
 import { forceExpiration } from '../deletion/expire-projects.js'
 import { createLogger } from '../lib/log.js'
 import type { StoredProject } from '../projects/project.js'
 import { readExclusions, sumExclusions } from '../projects/exclusions.js'
 import { addDays, formatDay } from '../lib/time.js'
+import { recordChange } from '../management/audit-log.js'
+import { createProject, rotateToken, updateProject } from '../management/projects.js'
 import { findRelocationWithin, requireSettled } from '../relocation/describe.js'
 import { listProjects, requireProject } from '../projects/store.js'
 import { addMove } from './cluster/move.js'
@@ -27,7 +22,7 @@ import {
   type UpdateOptions,
 } from './project-fields.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
-import type { AddCommand, CommandContext } from './shared/context.js'
+import { getManagement, type AddCommand, type CommandContext } from './shared/context.js'
 import {
   describeProject,
   readHoldings,
@@ -92,8 +87,10 @@ function addCreate(project: Command, context: CommandContext): void {
       const { id, name, domain, shard } = options
       const fields = { ...toChanges(options), ...omitUndefined({ id }), name, domain }
       const width = options.width ?? (shard === undefined ? context.config().defaultWidth : 1)
-      const shards = await placeProject(cluster, { shard, width })
-      const created = await createProject(cluster, fields, context.now(), shards)
+      const created = await createProject(getManagement(context, cluster), fields, {
+        shard,
+        width,
+      })
       await printProject(context, cluster, created, options)
     }),
   )
@@ -155,7 +152,8 @@ function addUpdate(project: Command, context: CommandContext): void {
       }
       await withStore(context, 'project update', async (opened) => {
         const { keepDays: before } = await requireProject(opened.store.reader, id)
-        const changed = await updateProject(opened.cluster, id, changes)
+        const management = getManagement(context, opened.cluster)
+        const changed = await updateProject(management, id, changes)
         if (force && keepDays !== null) await expireNow(context, opened, changed.project, keepDays)
         await printChanged(context, opened, changed, options)
         if (!force && before !== null && keepDays !== null && keepDays < before) {
@@ -206,7 +204,9 @@ function addRotateToken(project: Command, context: CommandContext): void {
       withStore(context, 'project rotate-token', async (opened) => {
         const now = context.now()
         const until = grace ?? addDays(now, GRACE_DAYS)
-        const changed = await rotateToken(opened.cluster, id, until, now)
+        const management = getManagement(context, opened.cluster)
+        const graceMs = Math.max(0, until.getTime() - now.getTime())
+        const changed = await rotateToken(management, id, graceMs)
         await printChanged(context, opened, changed, options)
       }),
     )
@@ -224,7 +224,14 @@ function addDelete(project: Command, context: CommandContext): void {
       yes
         ? withStore(context, 'project delete --yes', async (opened) => {
             await requireSettled(opened.cluster, id)
+            const project = await requireProject(opened.store.reader, id)
             const deleted = await deleteProjectFromShards(opened.cluster, id, getContext(opened))
+            const { name, domain } = project
+            await recordChange(getManagement(context, opened.cluster), {
+              action: 'project.delete',
+              project,
+              before: { name, domain },
+            })
             context.print(`deleted ${describeProject(id, deleted)}`)
           })
         : withStore(context, 'project delete', async (opened) => {

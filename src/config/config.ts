@@ -15,6 +15,8 @@ export interface Config extends Stores {
   readonly port: number
   /** The port of the metrics, on the same host; undefined for none. */
   readonly metricsPort: number | undefined
+  /** The port of management, on the same host; undefined to serve it on `port`. */
+  readonly managementPort: number | undefined
   /** The absolute path of the folder for signing keys and the embedded engine. */
   readonly dataDir: string
   readonly role: Role
@@ -64,6 +66,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host: read(env, 'HOST'),
     port: read(env, 'PORT'),
     metricsPort: read(env, 'METRICS_PORT'),
+    managementPort: read(env, 'MANAGEMENT_PORT'),
     dataDir: read(env, 'DATA_DIR'),
     role: read(env, 'ROLE'),
     trustedProxies: read(env, 'TRUSTED_PROXIES'),

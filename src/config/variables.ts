@@ -34,6 +34,12 @@ export const VARIABLES = {
     fallback: null,
     ...integer(0, 65_535),
   },
+  MANAGEMENT_PORT: {
+    description:
+      'Port for management, which PORT then does not serve; 0 picks a free one; if not set, PORT serves it',
+    fallback: null,
+    ...integer(0, 65_535),
+  },
   ROLE: {
     description: 'What to run: api answers queries, collector accepts events, all does both',
     fallback: 'all',

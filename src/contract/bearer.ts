@@ -6,11 +6,17 @@ export const PUBLIC_TOKEN_PREFIX = 'tallypub_'
 /** What an API key begins with, so that scanners find one that was published. Keys of 0.1.0 lack it and stay valid. */
 export const API_KEY_PREFIX = 'tallykey_'
 
+/** What an admin key begins with. */
+export const ADMIN_KEY_PREFIX = 'tallyadmin_'
+
 /** An API key is a JWT, whose first part is a JSON object in base64url, after its prefix. */
 const API_KEY = new RegExp(`^(?:${API_KEY_PREFIX}|eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]+$)`)
 
+export type CredentialKind = 'API key' | 'admin key' | 'public token'
+
 /** Returns the kind of credential that a text has the form of, whether it is valid or not; undefined for any other text. */
-export function recognizeCredential(text: string): 'API key' | 'public token' | undefined {
+export function recognizeCredential(text: string): CredentialKind | undefined {
+  if (text.startsWith(ADMIN_KEY_PREFIX)) return 'admin key'
   if (text.startsWith(PUBLIC_TOKEN_PREFIX)) return 'public token'
   return API_KEY.test(text) ? 'API key' : undefined
 }

@@ -1,6 +1,11 @@
 /** The error catalogue: the HTTP status of every code, and the one class that carries a code. */
 import { ExpectedError } from '../lib/errors.js'
-import type { ErrorCode, ErrorResponse, FieldError } from './api.js'
+import type * as query from './api.js'
+import type { ErrorResponse, FieldError } from './api.js'
+import type * as management from './management-api.js'
+
+/** A code of one of the contracts. */
+export type ErrorCode = query.ErrorCode | management.ErrorCode
 
 /** The HTTP status of each error code. */
 export const ERROR_STATUS = {
@@ -11,6 +16,8 @@ export const ERROR_STATUS = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
+  CONFLICT: 409,
+  PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   QUERY_TOO_EXPENSIVE: 422,

@@ -21,9 +21,9 @@ export interface Spec {
 }
 
 /** The name of a contract: `openapi/NAME.yaml` in the package. */
-export type SpecName = 'openapi' | 'collector'
+export type SpecName = 'openapi' | 'collector' | 'management'
 
-/** Both contracts. */
+/** All contracts. */
 export type Specs = Readonly<Record<SpecName, Spec>>
 
 /**
@@ -37,10 +37,11 @@ export function readSpec(name: SpecName): Spec {
   return { yaml, document: load(yaml, { schema: CORE_SCHEMA }) as SpecDocument }
 }
 
-/** Reads both contracts. */
+/** Reads all contracts. */
 export const readSpecs = (): Specs => ({
   openapi: readSpec('openapi'),
   collector: readSpec('collector'),
+  management: readSpec('management'),
 })
 
 /** Lists the enum values of a schema; none if the contract has no such enum. */

@@ -1,7 +1,7 @@
 /** Deletes a user: the events, the sessions and their share of the rollups. */
 import type { Store } from '../clickhouse/store.js'
 import { requireProject } from '../projects/store.js'
-import { UserError } from '../lib/errors.js'
+import { MissingError } from '../lib/errors.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
@@ -90,5 +90,5 @@ const findAndDelete = (
   })
 
 /** The error for a user id without events. */
-export const createUnknownUserError = (projectId: string, userId: string): UserError =>
-  new UserError(`there is no user ${userId} in project ${projectId}`)
+export const createUnknownUserError = (projectId: string, userId: string): MissingError =>
+  new MissingError(`there is no user ${userId} in project ${projectId}`)

@@ -37,6 +37,7 @@ const TABLES = [
   sql`event_ids`,
   sql`exclusions`,
   sql`cutoffs`,
+  sql`notes`,
 ]
 
 /**

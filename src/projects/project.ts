@@ -3,6 +3,8 @@
 export interface StoredProject {
   /** 1 to 64 characters of A–Z, a–z, 0–9, `_` and `-`. */
   readonly id: string
+  /** The organization that it belongs to, a label; null for none. */
+  readonly org: string | null
   readonly name: string
   /** A host name in lower case; an internationalized name in its ASCII form (`xn--…`). */
   readonly domain: string

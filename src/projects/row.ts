@@ -4,6 +4,8 @@ import type { StoredProject } from './project.js'
 
 export interface ProjectRow {
   readonly id: string
+  /** Empty if there is none. */
+  readonly org: string
   readonly name: string
   readonly domain: string
   readonly token: string
@@ -28,13 +30,14 @@ export interface ProjectRow {
 
 /** The columns that a statement selects from `projects` for a ProjectRow. */
 export const PROJECT_COLUMNS = sql`
-  id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
+  id, org, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
   excluded_ips, excluded_countries, retention_days, keep_days, former_token,
   toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, shards,
   former_widths, is_widening, version`
 
 export const toStoredProject = (row: ProjectRow): StoredProject => ({
   id: row.id,
+  org: row.org === '' ? null : row.org,
   name: row.name,
   domain: row.domain,
   token: row.token,

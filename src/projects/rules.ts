@@ -1,12 +1,13 @@
 /** Validates the fields of a project and converts them to the form in which they are stored. */
 import { isIP, SocketAddress } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { UserError } from '../lib/errors.js'
+import { FieldValueError } from '../lib/errors.js'
 import type { NewProject, OwnField, ProjectChanges, StoredProject } from './project.js'
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
+const ORG = /^[A-Za-z0-9_.-]{1,64}$/
 const COUNTRY = /^[A-Z]{2}$/
 const MAX_NAME_LENGTH = 200
 /** A hundred years. More is a typing error. */
@@ -20,13 +21,17 @@ type Rules = { readonly [F in Field]: (value: StoredProject[F]) => StoredProject
 const RULES: Rules = {
   id: (id) => {
     if (ID.test(id)) return id
-    throw new UserError(`the id ${quote(id)} is not 1 to 64 characters of A-Z, a-z, 0-9, _ and -`)
+    throw new FieldValueError(
+      'id',
+      `the id ${quote(id)} is not 1 to 64 characters of A-Z, a-z, 0-9, _ and -`,
+    )
   },
+  org: (org) => (org === null ? null : requireOrg(org)),
   name: (name) => {
     const trimmed = name.trim()
     const hasValidLength = trimmed.length >= 1 && trimmed.length <= MAX_NAME_LENGTH
     if (hasValidLength && !/\p{C}/u.test(trimmed)) return trimmed
-    throw new UserError(`a name has 1 to ${MAX_NAME_LENGTH} printable characters`)
+    throw new FieldValueError('name', `a name has 1 to ${MAX_NAME_LENGTH} printable characters`)
   },
   domain: (domain) => {
     // domainToASCII parses the host of a URL: it would cut off a path and turn 1 into 0.0.0.1.
@@ -34,21 +39,22 @@ const RULES: Rules = {
     const isName = /^[\p{L}\p{M}\p{N}._-]+$/u.test(domain)
     const host = isAscii ? domain.toLowerCase() : domainToASCII(domain)
     if (isName && HOST_NAME.test(host)) return host
-    throw new UserError(
+    throw new FieldValueError(
+      'domain',
       `the domain ${quote(domain)} is not a host name, such as example.com: no scheme, port or path`,
     )
   },
   hasPublicDashboard: (value) => value,
   excludedIps: (ips) => removeDuplicates(ips.map(normalizeAddress)),
   excludedCountries: (countries) => removeDuplicates(countries.map(requireCountry)),
-  retentionDays: (days) => requireDays('a retention', days),
-  keepDays: (days) => requireDays('the time that data is kept', days),
+  retentionDays: (days) => requireDays('retentionDays', 'a retention', days),
+  keepDays: (days) => requireDays('keepDays', 'the time that data is kept', days),
 }
 
 /**
  * Returns the fields in the form in which they are stored.
  *
- * @throws UserError for the first invalid field
+ * @throws FieldValueError for the first invalid field
  */
 export function validateFields<Fields extends NewProject | ProjectChanges>(fields: Fields): Fields {
   const entries = Object.entries(RULES).flatMap(([field, rule]) => {
@@ -58,10 +64,23 @@ export function validateFields<Fields extends NewProject | ProjectChanges>(field
   return Object.fromEntries(entries) as Fields
 }
 
-function requireDays(subject: string, days: number | null): number | null {
+function requireDays(field: Field, subject: string, days: number | null): number | null {
   if (days === null) return null
   if (Number.isInteger(days) && days >= 1 && days <= MAX_DAYS) return days
-  throw new UserError(`${subject} is a whole number of days from 1 to ${MAX_DAYS}`)
+  throw new FieldValueError(field, `${subject} is a whole number of days from 1 to ${MAX_DAYS}`)
+}
+
+/**
+ * Returns the name of an organization.
+ *
+ * @throws FieldValueError when it is none
+ */
+export function requireOrg(org: string): string {
+  if (ORG.test(org)) return org
+  throw new FieldValueError(
+    'org',
+    `the organization ${quote(org)} is not 1 to 64 characters of A-Z, a-z, 0-9, _, . and -`,
+  )
 }
 
 /** Returns an address or a CIDR range in the one spelling in which it is stored. */
@@ -71,7 +90,8 @@ function normalizeAddress(text: string): string {
   const maxBits = family === 4 ? 32 : 128
   const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
   if (family === 0 || address.includes('%') || !isRange || more.length > 0) {
-    throw new UserError(
+    throw new FieldValueError(
+      'excludedIps',
       `${quote(text)} is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24`,
     )
   }
@@ -82,7 +102,10 @@ function normalizeAddress(text: string): string {
 
 function requireCountry(code: string): string {
   if (COUNTRY.test(code)) return code
-  throw new UserError(`${quote(code)} is not a country code of ISO 3166-1 alpha-2, such as DE`)
+  throw new FieldValueError(
+    'excludedCountries',
+    `${quote(code)} is not a country code of ISO 3166-1 alpha-2, such as DE`,
+  )
 }
 
 const removeDuplicates = (values: readonly string[]): readonly string[] => [...new Set(values)]

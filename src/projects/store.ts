@@ -1,10 +1,11 @@
 /** Stores the projects. A project has one row per version; the row with the highest version counts. */
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
-import { sql, statement, string } from '../clickhouse/sql.js'
+import { sql, statement, string, strings, uint32 } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { randomId } from '../lib/random-id.js'
-import { UserError } from '../lib/errors.js'
+import { isDeepStrictEqual } from 'node:util'
+import { ConflictError, MissingError } from '../lib/errors.js'
 import type { NewProject, ProjectChanges, StoredProject } from './project.js'
 import { createPublicToken } from './public-token.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from './row.js'
@@ -15,6 +16,31 @@ import { findVersion, writeVersion } from './versions.js'
 export async function listProjects(connection: Connection): Promise<readonly StoredProject[]> {
   const { rows } = await connection.query<ProjectRow>(
     statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL ORDER BY created_at, id`),
+  )
+  return rows.map(toStoredProject)
+}
+
+interface ProjectPage {
+  /** The id after which the page begins; empty for the first page. */
+  readonly after: string
+  readonly limit: number
+  /** Organizations that a project must all belong to; none for all projects. */
+  readonly orgs: readonly string[]
+  /** A part of its name, in any case. */
+  readonly name?: string | undefined
+}
+
+/** Returns a page of projects, by their ids. */
+export async function listProjectsAfter(
+  connection: Connection,
+  { after, limit, orgs, name = '' }: ProjectPage,
+): Promise<readonly StoredProject[]> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(sql`
+      SELECT ${PROJECT_COLUMNS} FROM projects FINAL
+      WHERE id > ${string(after)} AND arrayAll(one -> one = org, ${strings(orgs)})
+        AND (${string(name)} = '' OR positionCaseInsensitiveUTF8(name, ${string(name)}) > 0)
+      ORDER BY id LIMIT ${uint32(limit)}`),
   )
   return rows.map(toStoredProject)
 }
@@ -63,11 +89,11 @@ export async function findProjectByToken(
 /**
  * Finds a project by its id.
  *
- * @throws UserError when it does not exist
+ * @throws MissingError when it does not exist
  */
 export async function requireProject(connection: Connection, id: string): Promise<StoredProject> {
   const project = await findProject(connection, id)
-  if (project === undefined) throw new UserError(`there is no project ${id}`)
+  if (project === undefined) throw new MissingError(`there is no project ${id}`)
   return project
 }
 
@@ -87,6 +113,7 @@ export async function createProject(
 ): Promise<StoredProject> {
   const project: StoredProject = {
     id: randomId('prj_', 12),
+    org: null,
     hasPublicDashboard: false,
     excludedIps: [],
     excludedCountries: [],
@@ -104,7 +131,7 @@ export async function createProject(
   }
   await withLease(store.writer, 'projects', async () => {
     if ((await findProject(store.reader, project.id)) !== undefined) {
-      throw new UserError(`the project ${project.id} exists already`)
+      throw new ConflictError(`the project ${project.id} exists already`)
     }
     await prepare?.(project)
     await writeVersion(store.writer, { project, version: 1 })
@@ -112,8 +139,11 @@ export async function createProject(
   return project
 }
 
+/** Rejects the change of a project as it is. It is called while no other change can be made. */
+export type CheckProject = (project: StoredProject) => void
+
 /**
- * Changes the given fields of a project and returns the changed project.
+ * Changes the given fields of a project and returns the changed project. A change to the same values writes nothing.
  *
  * @throws UserError for an invalid field, and for a project that does not exist or is being deleted
  */
@@ -121,9 +151,10 @@ export async function updateProject(
   store: Store,
   id: string,
   changes: ProjectChanges,
+  check?: CheckProject,
 ): Promise<StoredProject> {
   const fields = validateFields(changes)
-  return changeProject(store, id, () => fields)
+  return changeProject(store, id, () => fields, check)
 }
 
 /**
@@ -138,11 +169,17 @@ export const rotateToken = (
   id: string,
   formerUntil: Date,
   now: Date,
+  check?: CheckProject,
 ): Promise<StoredProject> =>
-  changeProject(store, id, ({ token }) => ({
-    token: createPublicToken(),
-    formerToken: formerUntil > now ? { token, until: formerUntil } : null,
-  }))
+  changeProject(
+    store,
+    id,
+    ({ token }) => ({
+      token: createPublicToken(),
+      formerToken: formerUntil > now ? { token, until: formerUntil } : null,
+    }),
+    check,
+  )
 
 /**
  * Records that sessions of a project are about to be deleted whose later events are kept.
@@ -186,13 +223,16 @@ async function changeProject(
   store: Store,
   id: string,
   change: (project: StoredProject) => Partial<StoredProject>,
+  check?: CheckProject,
 ): Promise<StoredProject> {
   return withLease(store.writer, 'projects', async () => {
     const current = await findVersion(store.reader, id)
-    if (current === undefined) throw new UserError(`there is no project ${id}`)
+    if (current === undefined) throw new MissingError(`there is no project ${id}`)
     const { project, version } = current
-    if (project.isDeleting) throw new UserError(`the project ${id} is being deleted`)
+    if (project.isDeleting) throw new ConflictError(`the project ${id} is being deleted`)
+    check?.(project)
     const changed = { ...project, ...change(project) }
+    if (isDeepStrictEqual(changed, project)) return project
     await writeVersion(store.writer, { project: changed, version: version + 1 })
     return changed
   })

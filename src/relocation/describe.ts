@@ -1,6 +1,6 @@
 /** Says which relocation of a project is under way. */
 import type { Cluster } from '../cluster/cluster.js'
-import { UserError } from '../lib/errors.js'
+import { ConflictError, UserError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
 import { findRelocation, isWidening, listSources, type Relocation } from './journal.js'
@@ -33,10 +33,10 @@ export const findRelocationWithin = async (
   // The account for queries does not see the journal.
   shards.length === 1 ? undefined : findRelocation(home.store.writer, projectId)
 
-/** @throws UserError while the project is being moved or widened */
+/** @throws ConflictError while the project is being moved or widened */
 export async function requireSettled(cluster: Cluster, projectId: string): Promise<void> {
   const relocation = await findRelocationWithin(cluster, projectId)
-  if (relocation !== undefined) throw new UserError(describeRelocation(relocation))
+  if (relocation !== undefined) throw new ConflictError(describeRelocation(relocation))
 }
 
 /**

@@ -18,6 +18,8 @@ import {
   slowRefusals,
   type PaceRefusal,
 } from '../../http/query/slow-refusals.js'
+import type { ManagementApi } from '../../http/management/management-api.js'
+import { buildManagementRoutes } from '../../http/management/routes.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
@@ -63,6 +65,8 @@ export interface AppDependencies extends ShellDependencies, Readiness {
   readonly api: ApiDependencies | undefined
   /** Undefined if this process does not collect events. */
   readonly collector: CollectorDependencies | undefined
+  /** Undefined if this application does not serve management. */
+  readonly management?: ManagementApi | undefined
   readonly contract: Contract
   /** When refusals of API keys are sent; the pace of a service if left out. */
   readonly pace?: PaceRefusal
@@ -72,7 +76,7 @@ export interface AppDependencies extends ShellDependencies, Readiness {
 
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
+  const { api, collector, management, contract, logger, shutdown, pages = [] } = dependencies
   const { pace = createRefusalPace() } = dependencies
   const counters = createCounters(api)
   const app = createShell(
@@ -91,6 +95,7 @@ export function createApp(dependencies: AppDependencies): Express {
   addRoutes(app, {
     ...(collector === undefined ? {} : buildCollectorRoutes(collector, dependencies)),
     ...(api === undefined ? {} : buildQueryRoutes(api, counters, contract, shutdown)),
+    ...(management && buildManagementRoutes(management, contract, api?.authenticate)),
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter(collector.scriptName))

@@ -20,6 +20,8 @@ export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoad
   readonly readInbox?: ((shard: string) => InboxView) | undefined
   /** Called when events were stored in the inbox of a shard. */
   readonly onStored?: ((shard: string) => void) | undefined
+  /** Called when an operation of management was stored. */
+  readonly onOperation?: (() => void) | undefined
   /** A server that listens already; if left out, one is started. */
   readonly server?: EarlyServer
 }

@@ -13,12 +13,15 @@ import { createApp } from './app.js'
 import type { ServiceOptions } from './service-options.js'
 import { createCollector, type CollectStore } from './collector.js'
 import { listenEarly } from './early-server.js'
+import { createManagement, listenForManagement } from './management.js'
 
 export type { ServiceOptions } from './service-options.js'
 
 export interface RunningService {
   /** The URL of the service, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
+  /** The URL of management, if it has a port of its own. */
+  readonly managementAddress: string | undefined
   /** Finishes pending requests and stores accepted events, then stops listening; takes at most 6 seconds. */
   stop(): Promise<void>
 }
@@ -39,13 +42,18 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   for (const [name, { disk }] of collects ?? []) {
     instruments?.store(name).watchDisk(disk.readFreeBytes)
   }
+  const api = reads && createApi(options, reads)
+  const contract = await compileContract(config, CONTRACTS[role])
+  const management = api && createManagement(options)
+  const isApart = config.managementPort !== undefined
   const app = createApp({
-    api: reads && createApi(options, reads),
+    api,
+    management: isApart ? undefined : management,
     trustedProxies: config.trustedProxies,
     collector: collects && createCollector(options, collects, shutdown.stopping),
     isReady: cacheProbe((timeoutMs) => cluster.home.store.lookups.ping(timeoutMs)),
     listAway: cacheProbe((timeoutMs) => listAway(cluster, timeoutMs)),
-    contract: await compileContract(config, CONTRACTS[role]),
+    contract,
     shutdown,
     logger,
     observer: instruments?.http,
@@ -53,11 +61,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...(pages === undefined ? {} : { pages }),
     ...(getLoaderState === undefined ? {} : { getLoaderState }),
   })
+  const apart =
+    isApart && management !== undefined
+      ? await listenForManagement(options, management, contract, api?.authenticate)
+      : undefined
   server.handOver(app)
   return {
     address: server.address,
+    managementAddress: apart?.address,
     stop: async () => {
-      await server.stop()
+      await Promise.all([server.stop(), apart?.stop()])
       for (const { rollups } of reads?.values() ?? []) rollups.stop()
       for (const { disk } of collects?.values() ?? []) disk.stop()
     },

@@ -5,7 +5,8 @@ import { isClickHouseError } from '../errors.js'
 import { identifier, join, sql, statement, string, uint32 } from '../sql.js'
 
 /** The kinds of work that only one process at a time may do on a store. */
-export type LeaseName = 'migrations' | 'projects' | 'loader' | 'rollups' | 'salts' | 'moves'
+export type LeaseName =
+  'migrations' | 'projects' | 'loader' | 'rollups' | 'salts' | 'moves' | 'operations'
 
 /** The states that a holder writes into its table. */
 type LeaseState = 'held' | 'released'

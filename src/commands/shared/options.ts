@@ -1,5 +1,6 @@
 /** Parses option values that several commands share. */
 import { InvalidArgumentError } from 'commander'
+import { ADMIN_SCOPES, isAdminScope, type AdminScope } from '../../contract/admin-scopes.js'
 import { isScope, SCOPES, type Scope } from '../../contract/scopes.js'
 import { addDays } from '../../lib/time.js'
 
@@ -67,10 +68,24 @@ export function parseExpiry(text: string, now: Date): Date {
  * @throws InvalidArgumentError
  */
 export function parseScopes(text: string): readonly Scope[] {
-  const names = text.split(',').map((name) => name.trim())
+  const names = parseNames(text)
   if (names.every(isScope)) return names
   throw new InvalidArgumentError(`Expected scopes, joined by commas: ${SCOPES.join(', ')}.`)
 }
+
+/**
+ * Parses the scopes of an admin key.
+ *
+ * @throws InvalidArgumentError
+ */
+export function parseAdminScopes(text: string): readonly AdminScope[] {
+  const names = parseNames(text)
+  if (names.every(isAdminScope)) return names
+  const known = ADMIN_SCOPES.join(', ')
+  throw new InvalidArgumentError(`Expected scopes of admin keys, joined by commas: ${known}.`)
+}
+
+const parseNames = (text: string): readonly string[] => text.split(',').map((name) => name.trim())
 
 /** Returns whether a date exists: JavaScript reads 30 February as 2 March. */
 function isCalendarDate(date: string): boolean {

@@ -12,15 +12,20 @@ import { createNotJsonObjectError, requireUtf8 } from '../server/translate-error
 export const MAX_QUERY_BYTES = 65_536
 
 /** The middlewares that parse the body, in order. */
-export const readQueryBody: readonly RequestHandler[] = [
-  normalizeContentType(QUERY_TYPES),
-  express.json({
-    limit: MAX_QUERY_BYTES,
-    inflate: false,
-    strict: true,
-    verify: (_request, _response, body) => requireUtf8(body),
-  }),
-]
+export const readQueryBody: readonly RequestHandler[] = readJsonBody(MAX_QUERY_BYTES)
+
+/** Returns the middlewares that parse a JSON body of up to `limit` bytes, in order. */
+export function readJsonBody(limit: number): readonly RequestHandler[] {
+  return [
+    normalizeContentType(QUERY_TYPES),
+    express.json({
+      limit,
+      inflate: false,
+      strict: true,
+      verify: (_request, _response, body) => requireUtf8(body),
+    }),
+  ]
+}
 
 /**
  * Parses a body that was not received over HTTP, by the rules of `readQueryBody`.

@@ -1,7 +1,6 @@
 /** Refuses queries for which the queue has no place before any other work is done for them: refusing must cost little. */
 import type { Request, RequestHandler } from 'express'
-import type { ErrorCode } from '../../contract/api.js'
-import { ApiError } from '../../contract/errors.js'
+import { ApiError, type ErrorCode } from '../../contract/errors.js'
 import type { Logger } from '../../lib/log.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { writeError } from '../server/error-response.js'

@@ -1,7 +1,8 @@
 /** Types the state that handlers keep on a request: its API key, or the project and events it sends to the collector. */
 import type { IncomingMessage } from 'node:http'
+import type { AdminKey } from '../../auth/admin-keys.js'
 import type { ResponseFormat } from '../../contract/response-formats.js'
-import type { ErrorCode } from '../../contract/api.js'
+import type { ErrorCode } from '../../contract/errors.js'
 import type { Scope } from '../../contract/scopes.js'
 import type { TimestampWindow } from '../../ingest/collect/event-rules.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -12,6 +13,13 @@ export interface AuthContext {
   readonly project: StoredProject
   /** What the key may do. */
   readonly scopes: readonly Scope[]
+}
+
+/** The admin key of a request. */
+export interface AdminContext {
+  readonly key: AdminKey
+  /** The key itself. It is neither logged nor stored. */
+  readonly secret: string
 }
 
 /** The form in which a body holds its events: a single one, an array, or the list `events` of an object. */
@@ -51,6 +59,8 @@ declare module 'http' {
   interface IncomingMessage {
     /** Set once the API key has been checked. */
     authContext?: AuthContext
+    /** Set once the admin key has been checked. */
+    adminContext?: AdminContext
     /** The format that the request asks for; undefined on routes that know only JSON. */
     responseFormat?: ResponseFormat
     /** Set on the routes of the collector. */
@@ -64,6 +74,12 @@ declare module 'http' {
 export function getAuthContext({ authContext }: IncomingMessage): AuthContext {
   if (authContext === undefined) throw new Error('the route is not behind authentication')
   return authContext
+}
+
+/** @throws Error on a route that does not belong to management, which is a bug */
+export function getAdminContext({ adminContext }: IncomingMessage): AdminContext {
+  if (adminContext === undefined) throw new Error('the route does not belong to management')
+  return adminContext
 }
 
 /** @throws Error on a route that does not belong to the collector, which is a bug */

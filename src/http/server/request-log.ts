@@ -43,14 +43,14 @@ interface Timed {
 }
 
 function describe(request: IncomingMessage, response: ServerResponse, ms: number): object {
-  const { authContext, collectContext } = request
+  const { authContext, adminContext, collectContext } = request
   return {
     method: request.method,
     route: getRoute(request),
     status: response.statusCode,
     code: request.errorCode,
     ms,
-    keyId: authContext?.principal.keyId,
+    keyId: authContext?.principal.keyId ?? adminContext?.key.id,
     projectId: authContext?.principal.projectId ?? collectContext?.project?.id,
     events: collectContext?.events,
   }

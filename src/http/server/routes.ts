@@ -2,8 +2,9 @@
 import type { ErrorRequestHandler, IRouter, RequestHandler } from 'express'
 import { ApiError } from '../../contract/errors.js'
 
-/** A method of a route. HEAD comes with GET. */
-export type Method = 'get' | 'post' | 'options'
+/** The methods of routes, in the order of an Allow header. HEAD comes with GET. */
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'options'] as const
+export type Method = (typeof METHODS)[number]
 
 /** One step of handling a request; with four parameters, a handler for errors of earlier steps. */
 export type Handler = RequestHandler | ErrorRequestHandler
@@ -18,9 +19,10 @@ export type RouteTable = Readonly<Record<string, Methods>>
 export function addRoutes(router: IRouter, table: RouteTable): void {
   for (const [path, methods] of Object.entries(table)) {
     const route = router.route(path)
-    if (methods.get !== undefined) route.get(...methods.get)
-    if (methods.post !== undefined) route.post(...methods.post)
-    if (methods.options !== undefined) route.options(...methods.options)
+    for (const method of METHODS) {
+      const handlers = methods[method]
+      if (handlers !== undefined) route[method](...handlers)
+    }
     route.all(rejectMethod(methods))
   }
 }
@@ -31,11 +33,9 @@ export const rejectUnknownPath: RequestHandler = () => {
 }
 
 function rejectMethod(methods: Methods): RequestHandler {
-  const allow = [
-    ...(methods.get === undefined ? [] : ['GET', 'HEAD']),
-    ...(methods.post === undefined ? [] : ['POST']),
-    ...(methods.options === undefined ? [] : ['OPTIONS']),
-  ].join(', ')
+  const allow = METHODS.filter((method) => methods[method] !== undefined)
+    .flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+    .join(', ')
   return () => {
     throw new ApiError('METHOD_NOT_ALLOWED', `This path supports ${allow} only.`, {
       headers: { Allow: allow },

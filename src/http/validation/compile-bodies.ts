@@ -8,7 +8,7 @@ import type { UnionMessages } from './union-errors.js'
 export type FindErrors = (body: unknown) => BodyErrors
 
 /** Returns what finds the errors of the bodies that are sent to a path. */
-export type Bodies = (path: string) => FindErrors
+export type Bodies = (path: string, method?: string) => FindErrors
 
 /**
  * Compiles the schemas of a contract, each when it is first needed.
@@ -17,11 +17,13 @@ export type Bodies = (path: string) => FindErrors
  */
 export function compileBodies(prepared: object, unions: UnionMessages = {}): Bodies {
   const listErrors = createListErrors(prepared)
-  return (path) => (body) => describeErrors(listErrors(path, body), body, unions)
+  return (path, method = 'post') =>
+    (body) =>
+      describeErrors(listErrors(path, body, method), body, unions)
 }
 
 const ROOT = 'contract'
-const BODY = 'post/requestBody/content/application~1json/schema'
+const BODY = 'requestBody/content/application~1json/schema'
 
 /**
  * Creates the function that lists the errors of a body as Ajv reports them.
@@ -31,11 +33,11 @@ const BODY = 'post/requestBody/content/application~1json/schema'
  */
 export function createListErrors(
   prepared: object,
-): (path: string, body: unknown) => readonly ErrorObject[] {
+): (path: string, body: unknown, method?: string) => readonly ErrorObject[] {
   let ajv: Ajv2020 | undefined
-  return (path, body) => {
+  return (path, body, method = 'post') => {
     ajv ??= createAjv(prepared)
-    const validate = ajv.getSchema(`${ROOT}#/paths/${escapePointer(path)}/${BODY}`)
+    const validate = ajv.getSchema(`${ROOT}#/paths/${escapePointer(path)}/${method}/${BODY}`)
     if (validate === undefined) throw new Error(`the contract knows no body of ${path}`)
     void validate(body)
     return validate.errors ?? []

@@ -4,6 +4,7 @@ import { OPERATIONS } from '../../analytics/operations/list.js'
 import type { AnyOperation } from '../../analytics/operation.js'
 import type { BatchRequest } from '../../contract/api.js'
 import { readSpecs, type SpecName, type Specs } from '../../contract/spec.js'
+import type { Method } from '../server/routes.js'
 import { createCheck, createOperationCheck } from './check-request.js'
 import { compileBodies } from './compile-bodies.js'
 import { compile, createValidator, type ValidationOptions } from './express-validator.js'
@@ -24,6 +25,12 @@ export interface Contract {
   readonly check: (operation: AnyOperation | undefined) => RequestHandler
   /** Checks a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
+  /**
+   * Returns what checks the requests to an operation of management, whose bodies have been parsed.
+   *
+   * @param path as in the contract, such as `/v1/projects/{id}`
+   */
+  readonly checkManagement: (method: Method, path: string) => RequestHandler
   /** Checks a request to the collector whose body has been normalized to `{ events }`. */
   readonly checkEvents: RequestHandler
   readonly validate: ValidateBody
@@ -60,6 +67,9 @@ export async function compileContract(
   const eventsValidator = createValidator(collector, options)
   const bodies = compileOperationBodies(specs.openapi.document, openapi)
   const findEventErrors = compileBodies(collector)(EVENTS)
+  const management = prepareDocument(specs.management.document)
+  const managementValidator = createValidator(management, options)
+  const managementBodies = compileBodies(management)
   if (names.includes('openapi')) {
     await compile(validator, 'GET', PROJECT)
     for (const path of compileAll ? [FIRST, ...OTHERS, BATCH] : [FIRST]) {
@@ -78,6 +88,8 @@ export async function compileContract(
         ? createCheck(validator)
         : createOperationCheck(operation, validator, bodies(operation.path)),
     checkBatch: createBatchCheck(validator, bodies(BATCH)),
+    checkManagement: (method, path) =>
+      createCheck(managementValidator, managementBodies(path, method)),
     checkEvents: createEventsCheck(specs.collector.document, eventsValidator, findEventErrors),
     validate: createValidateBody(bodies),
     validateBatch: (body) => validateBatch(bodies(BATCH), body),

@@ -64,17 +64,20 @@ function omitResponses({ paths, ...document }: Json): Json {
   return { ...document, paths: bare }
 }
 
-const QUERY_STRING = '/query/'
+/** Where the validator finds parameters. */
+const PARAMETER = /^\/(?:query|params|headers)\/(?<name>.+)$/
 
-/** Returns the errors of the query string if the validator has refused a request; undefined for any other error. */
+const UNKNOWN = 'is not a known query parameter'
+
+/** Returns the errors of the parameters if the validator has refused a request; undefined for any other error. */
 export function listParameterErrors(error: unknown): readonly FieldError[] | undefined {
   if (!(error instanceof OpenApiValidator.error.BadRequest)) return undefined
-  return error.errors
-    .filter(({ path }) => path.startsWith(QUERY_STRING))
-    .map(({ path }) => ({
-      field: path.slice(QUERY_STRING.length),
-      message: 'is not a known query parameter',
-    }))
+  return error.errors.flatMap(({ path, message }) => {
+    const field = PARAMETER.exec(path)?.groups?.['name']
+    if (field === undefined) return []
+    const isUnknown = message.startsWith('Unknown query parameter')
+    return [{ field, message: isUnknown ? UNKNOWN : message.replace(/\.$/, '') }]
+  })
 }
 
 /**

@@ -7,12 +7,12 @@ import { createDocsRouter } from '../../../src/http/site/docs/docs-router.js'
 import { reduceForClients } from '../../../src/contract/client-document.js'
 import { convertToOpenApi30 } from '../../../src/contract/convert-document.js'
 import { mergeDocuments } from '../../../src/contract/merge-documents.js'
-import { readSpec } from '../../../src/contract/spec.js'
+import { readSpecs } from '../../../src/contract/spec.js'
 
-const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
+const specs = readSpecs()
 const app = express().use(createDocsRouter(specs))
-const NAMES = ['openapi', 'collector'] as const
-const PAGES = ['/docs/reference', '/docs/collector']
+const NAMES = ['openapi', 'collector', 'management'] as const
+const PAGES = ['/docs/reference', '/docs/collector', '/docs/management-reference']
 
 test.each(NAMES)('/%s.yaml is the contract as it was written', async (name) => {
   const { status, headers, text } = await request(app).get(`/${name}.yaml`).buffer()
@@ -85,7 +85,7 @@ test.each(PAGES)('everything that %s loads is served by the service', async (pat
   const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!)
   expect(links.length).toBeGreaterThan(4)
   for (const link of links) {
-    expect(link).toMatch(/^\/(docs|openapi|collector)/)
+    expect(link).toMatch(/^\/(docs|openapi|collector|management)/)
     await request(app).get(link).expect(200)
   }
 })
@@ -93,6 +93,7 @@ test.each(PAGES)('everything that %s loads is served by the service', async (pat
 test.each([
   ['/docs/reference', '/openapi'],
   ['/docs/collector', '/collector'],
+  ['/docs/management-reference', '/management'],
 ])('%s shows its contract, and links to the other and to the docs', async (path, contract) => {
   const { text } = await request(app).get(path)
   expect(text).toContain(`data-contract="${contract}.json"`)

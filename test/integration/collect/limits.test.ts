@@ -45,6 +45,7 @@ test('an address that is at its limit is refused before its token is looked up',
       lookups += 1
       return Promise.resolve({
         ...PROJECT,
+        org: null,
         createdAt: new Date(0),
         retentionDays: null,
         keepDays: null,

@@ -71,6 +71,7 @@ export const CALLER: AuthContext = {
   scopes: ['read', 'export'],
   project: {
     id: PROJECT.id,
+    org: null,
     name: PROJECT.name,
     domain: PROJECT.domain,
     token: PROJECT.token,

@@ -29,6 +29,7 @@ test('a project is read as it was created, with defaults for omitted fields', as
   const made = await createProject(database.store, { name: 'Shop', domain: 'shop.example' }, NOW)
   expect(made).toEqual({
     id: expect.stringMatching(/^prj_[a-z0-9]{12}$/),
+    org: null,
     name: 'Shop',
     domain: 'shop.example',
     token: expect.stringMatching(/^tallypub_[a-z0-9]{30}$/),

@@ -28,12 +28,12 @@ test.each([
 })
 
 test.each([
-  [{ width: 1, shard: 'z' }, ['a'], 'there is no shard z: --shard is a'],
-  [{ width: 1, shard: 'z' }, ['a', 'b', 'c'], 'there is no shard z: --shard is a, b or c'],
-  [{ width: 2, shard: 'a' }, ['a', 'b'], '--shard names the only shard: leave out --width'],
-  [{ width: 2 }, ['a'], 'there is no group of 2 shards: --width is 1'],
-  [{ width: 3 }, ['a', 'b'], 'there is no group of 3 shards: --width is 1 or 2'],
-  [{ width: 8 }, SIX, 'there is no group of 8 shards: --width is 1, 2, 4 or 6'],
+  [{ width: 1, shard: 'z' }, ['a'], 'there is no shard z: it is a'],
+  [{ width: 1, shard: 'z' }, ['a', 'b', 'c'], 'there is no shard z: it is a, b or c'],
+  [{ width: 2, shard: 'a' }, ['a', 'b'], 'a project on the named shard alone has no width'],
+  [{ width: 2 }, ['a'], 'there is no group of 2 shards: the width is 1'],
+  [{ width: 3 }, ['a', 'b'], 'there is no group of 3 shards: the width is 1 or 2'],
+  [{ width: 8 }, SIX, 'there is no group of 8 shards: the width is 1, 2, 4 or 6'],
 ])('%j among %j is refused', (placement, names, message) => {
   expect(() => listCandidates(names, placement)).toThrow(new UserError(message))
 })

@@ -7,6 +7,7 @@ const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 8080,
   metricsPort: undefined,
+  managementPort: undefined,
   dataDir: path.resolve('data'),
   clickhouse: undefined,
   cluster: undefined,

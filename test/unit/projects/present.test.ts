@@ -5,6 +5,7 @@ import type { StoredProject } from '../../../src/projects/project.js'
 
 const project: StoredProject = {
   id: 'shop',
+  org: null,
   name: 'Shop',
   domain: 'shop.example',
   token: 'tallypub_x',

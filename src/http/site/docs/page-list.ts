@@ -53,7 +53,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'limits',
     ].map(definePage),
   },
-  { title: 'Operate', pages: [...['operations', 'cluster'].map(definePage), CHANGELOG] },
+  {
+    title: 'Operate',
+    pages: [...['operations', 'management', 'cluster'].map(definePage), CHANGELOG],
+  },
 ]
 
 export const PAGES: readonly Page[] = PAGE_GROUPS.flatMap(({ pages }) => pages)
@@ -64,4 +67,5 @@ export const REFERENCES: Readonly<
 > = {
   'openapi/openapi.yaml': { path: '/docs/reference', title: 'Queries' },
   'openapi/collector.yaml': { path: '/docs/collector', title: 'Sending events' },
+  'openapi/management.yaml': { path: '/docs/management-reference', title: 'Management' },
 }

@@ -30,12 +30,14 @@ const YAML = 'application/yaml; charset=utf-8'
 const PATHS = {
   openapi: { page: '/docs/reference', contract: '/openapi' },
   collector: { page: '/docs/collector', contract: '/collector' },
+  management: { page: '/docs/management-reference', contract: '/management' },
 } as const satisfies Readonly<Record<SpecName, { page: string; contract: string }>>
 
 /** Builds the routes of the pages and documents. They need no key. */
-export const buildReferenceRoutes = ({ openapi, collector }: Specs): RouteTable => ({
+export const buildReferenceRoutes = ({ openapi, collector, management }: Specs): RouteTable => ({
   ...buildRoutes('openapi', openapi),
   ...buildRoutes('collector', collector),
+  ...buildRoutes('management', management),
   ...buildCopies({ openapi, collector }),
   '/docs/page.js': { get: [pageHeaders, sendText('js', readAsset('docs.js'))] },
   '/docs/page.css': { get: [pageHeaders, sendText('css', readAsset('docs.css'))] },
@@ -50,6 +52,7 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
     contract,
     isQueryPage: name === 'openapi' ? 'page' : 'false',
     isCollectorPage: name === 'collector' ? 'page' : 'false',
+    isManagementPage: name === 'management' ? 'page' : 'false',
   })
   return {
     [page]: { get: [pageHeaders, sendText('html', html)] },
@@ -58,8 +61,8 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
   }
 }
 
-/** Builds the routes of the copies: both contracts as one, OpenAPI 3.0, and the document for generated clients. */
-function buildCopies({ openapi, collector }: Specs): RouteTable {
+/** Builds the routes of the copies: the contracts of queries and events as one, OpenAPI 3.0, and the document for generated clients. */
+function buildCopies({ openapi, collector }: Pick<Specs, 'openapi' | 'collector'>): RouteTable {
   const whole = mergeDocuments(openapi.document, collector.document)
   const forClients = reduceForClients(whole)
   const copies = {

@@ -66,10 +66,10 @@ test('a project is created where it is told to, and shown with its shards', asyn
   expect(await create('wide', ' --width 3')).toBe('shard1, shard2, shard3')
   expect(await create('pair', ' --width 2')).toBe('shard1, shard2')
   expect(await create('none', ' --width 4')).toBe(
-    'there is no group of 4 shards: --width is 1, 2 or 3',
+    'there is no group of 4 shards: the width is 1, 2 or 3',
   )
   expect(await create('none', ' --shard shard9')).toBe(
-    'there is no shard shard9: --shard is shard1, shard2 or shard3',
+    'there is no shard shard9: it is shard1, shard2 or shard3',
   )
   const list = await run(addProject, 'project list')
   expect(list.stdout.split('\n').map((line) => line.split(/ {2,}/).at(-1))).toEqual([

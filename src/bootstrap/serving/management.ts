@@ -1,0 +1,57 @@
+/** Serves management: beside the other operations, or on a port of its own. */
+import { createAdminAuthenticator } from '../../auth/authenticate-admin.js'
+import { openSigningKey } from '../../auth/signing-key.js'
+import type { ManagementApi } from '../../http/management/management-api.js'
+import { buildManagementRoutes } from '../../http/management/routes.js'
+import type { Authenticate } from '../../http/query/handlers.js'
+import { handleError } from '../../http/server/error-response.js'
+import { createShutdown } from '../../http/server/graceful-shutdown.js'
+import { listen } from '../../http/server/listen.js'
+import { addRoutes, rejectUnknownPath } from '../../http/server/routes.js'
+import type { Contract } from '../../http/validation/contract.js'
+import { createShell } from './app-shell.js'
+import type { ServiceOptions } from './service-options.js'
+
+/** Creates what the operations of management need. */
+export const createManagement = ({
+  cluster,
+  config,
+  now,
+  onOperation = () => undefined,
+}: ServiceOptions): ManagementApi => ({
+  admins: createAdminAuthenticator(cluster.home.store, now),
+  cluster,
+  openSigningKey: () =>
+    openSigningKey({ store: cluster.home.store, dataDir: config.dataDir }, now()),
+  onOperation,
+  now,
+  defaultWidth: config.defaultWidth,
+  rateLimit: config.rateLimit,
+})
+
+/**
+ * Serves management on a port of its own.
+ *
+ * @throws the operating system's error, such as EADDRINUSE, if the address cannot be bound
+ */
+export async function listenForManagement(
+  { config, logger, instruments, traces }: ServiceOptions,
+  api: ManagementApi,
+  contract: Contract,
+  authenticateKey: Authenticate | undefined,
+): Promise<{ readonly address: string; readonly stop: () => Promise<void> }> {
+  const { shutdown, steps } = createShutdown()
+  const app = createShell({
+    collector: undefined,
+    trustedProxies: config.trustedProxies,
+    logger,
+    shutdown,
+    observer: instruments?.http,
+    startSpan: traces?.startRequest,
+  })
+  addRoutes(app, buildManagementRoutes(api, contract, authenticateKey))
+  app.use(rejectUnknownPath, handleError)
+  const port = config.managementPort ?? 0
+  const { address, stop } = await listen(app, { host: config.host, port, logger })
+  return { address, stop: () => stop(steps) }
+}

@@ -1,0 +1,26 @@
+/** Short names for the types generated from the contract of management. Only this file imports them. */
+import type { components } from '../../generated/management.js'
+
+type Schemas = components['schemas']
+
+export type ManagedProject = Schemas['ManagedProject']
+export type NewProject = Schemas['NewProject']
+export type ProjectSettings = Schemas['ProjectSettings']
+export type ProjectChanges = Schemas['ProjectChanges']
+export type ProjectPage = Schemas['ProjectPage']
+export type Rotation = Schemas['Rotation']
+export type Key = Schemas['Key']
+export type KeyList = Schemas['KeyList']
+export type NewKey = Schemas['NewKey']
+export type IssuedKey = Schemas['IssuedKey']
+export type UserIds = Schemas['UserIds']
+/** What takes longer than a request. */
+export type Operation = Schemas['Operation']
+export type DeletionResult = Schemas['DeletionResult']
+export type Note = Schemas['Note']
+export type NewNote = Schemas['NewNote']
+export type NoteList = Schemas['NoteList']
+/** An entry of the audit log. */
+export type Change = Schemas['Change']
+export type ChangePage = Schemas['ChangePage']
+export type ErrorCode = Schemas['ErrorCode']

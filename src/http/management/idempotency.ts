@@ -1,0 +1,133 @@
+/**
+ * Runs a request with an `Idempotency-Key` once. The first request with it stores a claim, then its response. A repeated request gets
+ * that response. If the process of the first one was killed, a later request runs again, and creates what it creates under the same
+ * ids, which follow from the key.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  randomBytes,
+  randomUUID,
+} from 'node:crypto'
+import type { Connection } from '../../clickhouse/connection.js'
+import { sql, statement, string } from '../../clickhouse/sql.js'
+import { ConflictError } from '../../lib/errors.js'
+import type { ManagementRequest, ManagementResponse } from './management-api.js'
+
+interface OnceOptions {
+  readonly idempotencyKey: string
+  /** The admin key, from which the key of the encryption follows: a response may have a secret. */
+  readonly secret: string
+  /** The path of the request with its query string. */
+  readonly target: string
+}
+
+/**
+ * @param run runs the request
+ * @throws ConflictError when the key was used with another request, or the first request has not ended yet
+ */
+export async function runOnce(
+  run: (request: ManagementRequest) => Promise<ManagementResponse>,
+  request: ManagementRequest,
+  { idempotencyKey, secret, target }: OnceOptions,
+): Promise<ManagementResponse> {
+  const { writer } = request.context.cluster.home.store
+  const id = hash([request.key.id, idempotencyKey])
+  const fingerprint = hash([target, JSON.stringify(request.body ?? null), request.ifMatch ?? ''])
+  const claim = randomUUID()
+  await insert(writer, { id, claim, fingerprint, response: '' })
+  const rows = await select(writer, id)
+  if (rows.some((row) => row.fingerprint !== fingerprint)) {
+    throw new ConflictError('this Idempotency-Key was used with another request')
+  }
+  const answered = rows.find(({ response }) => response !== '')
+  if (answered !== undefined) return decrypt(answered.response, secret, id)
+  const first = rows.find(({ age }) => age < CLAIM_SECONDS)
+  if (first?.claim !== claim) {
+    throw new ConflictError('the first request with this Idempotency-Key has not ended yet')
+  }
+  const createId = (prefix: string, length: number): string => deriveId(prefix, length, id)
+  const response = await run({ ...request, context: { ...request.context, createId } }).catch(
+    async (error: unknown) => {
+      // Nothing was changed, or it is not known: the request may be sent again.
+      await withdraw(writer, id, claim).catch(() => undefined)
+      throw error
+    },
+  )
+  await insert(writer, { id, claim, fingerprint, response: encrypt(response, secret, id) })
+  return response
+}
+
+/** A request that takes longer has lost its process. */
+const CLAIM_SECONDS = 60
+
+interface Row {
+  readonly id: string
+  readonly claim: string
+  readonly fingerprint: string
+  /** Empty for a claim. */
+  readonly response: string
+}
+
+const insert = (writer: Connection, { id, claim, fingerprint, response }: Row): Promise<void> =>
+  writer.execute(
+    statement(sql`
+INSERT INTO idempotency_keys (id, claim, fingerprint, response)
+SELECT ${string(id)}, ${string(claim)}, ${string(fingerprint)}, ${string(response)}`),
+  )
+
+const withdraw = (writer: Connection, id: string, claim: string): Promise<void> =>
+  writer.execute(
+    statement(
+      sql`DELETE FROM idempotency_keys WHERE id = ${string(id)} AND claim = ${string(claim)}`,
+    ),
+  )
+
+/** Returns the rows of a key, the oldest first. */
+async function select(
+  writer: Connection,
+  id: string,
+): Promise<readonly (Row & { readonly age: number })[]> {
+  const { rows } = await writer.query<Row & { readonly age: number }>(
+    statement(sql`
+SELECT id, claim, fingerprint, response, dateDiff('second', at, now64(9)) AS age
+FROM idempotency_keys WHERE id = ${string(id)} AND at > now64(9) - INTERVAL 24 HOUR ORDER BY at, claim`),
+  )
+  return rows
+}
+
+const hash = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+
+/** Derives an id of letters and digits. */
+function deriveId(prefix: string, length: number, id: string): string {
+  const digits = BigInt(`0x${hash([id, prefix])}`).toString(36)
+  return prefix + digits.padStart(length, '0').slice(-length)
+}
+
+const CIPHER = 'aes-256-gcm'
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+const deriveKey = (secret: string, id: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, id, 'idempotency', 32))
+
+function encrypt(response: ManagementResponse, secret: string, id: string): string {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv(CIPHER, deriveKey(secret, id), iv)
+  const text = Buffer.concat([cipher.update(JSON.stringify(response)), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
+}
+
+function decrypt(stored: string, secret: string, id: string): ManagementResponse {
+  const bytes = Buffer.from(stored, 'base64')
+  const decipher = createDecipheriv(CIPHER, deriveKey(secret, id), bytes.subarray(0, IV_BYTES))
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+  const text = Buffer.concat([
+    decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)),
+    decipher.final(),
+  ])
+  return JSON.parse(text.toString('utf8')) as ManagementResponse
+}

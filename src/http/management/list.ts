@@ -1,0 +1,14 @@
+/** All operations of management. Routes are built from this list. */
+import { KEY_OPERATIONS } from './keys.js'
+import type { ManagementOperation } from './management-api.js'
+import { AUDIT_OPERATIONS, NOTE_OPERATIONS } from './notes.js'
+import { LONG_OPERATIONS } from './operations.js'
+import { PROJECT_OPERATIONS } from './projects.js'
+
+export const MANAGEMENT_OPERATIONS: readonly ManagementOperation[] = [
+  ...PROJECT_OPERATIONS,
+  ...KEY_OPERATIONS,
+  ...LONG_OPERATIONS,
+  ...NOTE_OPERATIONS,
+  ...AUDIT_OPERATIONS,
+]

@@ -1,0 +1,87 @@
+/** What an operation of management is given, and what it returns. Each operation is a row of a list. */
+import type { AdminKey } from '../../auth/admin-keys.js'
+import type { AdminAuthenticator } from '../../auth/authenticate-admin.js'
+import type { SigningKey } from '../../auth/signing-key.js'
+import type { Cluster } from '../../cluster/cluster.js'
+import type { AdminScope } from '../../contract/admin-scopes.js'
+import { MissingError } from '../../lib/errors.js'
+import type { ManagementContext } from '../../management/context.js'
+import type { StoredProject } from '../../projects/project.js'
+import { requireProject } from '../../projects/store.js'
+import type { Method } from '../server/routes.js'
+
+/** What the operations need of the service. */
+export interface ManagementApi {
+  readonly admins: AdminAuthenticator
+  readonly cluster: Cluster
+  /** Opens the key that signs API keys. */
+  readonly openSigningKey: () => Promise<SigningKey>
+  /** Is called when an operation was stored. */
+  readonly onOperation: () => void
+  readonly now: () => Date
+  /** The number of shards of a new project. */
+  readonly defaultWidth: number
+  /** Requests per minute and admin key; 0 means no limit. */
+  readonly rateLimit: number
+}
+
+/** A request that is authenticated and valid. */
+export interface ManagementRequest<Body = unknown> {
+  readonly key: AdminKey
+  readonly params: Readonly<Record<string, string>>
+  /** The query string, each parameter as a text. */
+  readonly query: Readonly<Record<string, string | undefined>>
+  readonly body: Body
+  readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
+  /** For the use cases: the key of the request acts. */
+  readonly context: ManagementContext
+}
+
+export interface ManagementResponse {
+  readonly status: number
+  /** Left out for a response without a body. */
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ManagementOperation {
+  readonly method: Method
+  /** As in the contract, such as `/v1/projects/{id}`. */
+  readonly path: string
+  readonly scope: AdminScope
+  /** The most bytes of its body; 64 kB if left out. */
+  readonly maxBytes?: number
+  /** Whether an API key of the project may call it, too. */
+  readonly isForProjectKeys?: true
+  readonly run: (api: ManagementApi, request: ManagementRequest) => Promise<ManagementResponse>
+}
+
+/** Declares an operation whose body has the type of the contract. */
+export const defineOperation = <Body>(
+  operation: Omit<ManagementOperation, 'run'> & {
+    readonly run: (
+      api: ManagementApi,
+      request: ManagementRequest<Body>,
+    ) => Promise<ManagementResponse>
+  },
+): ManagementOperation => operation as ManagementOperation
+
+/** Returns whether a key may see a project. */
+export const maySee = ({ org }: AdminKey, project: Pick<StoredProject, 'org'>): boolean =>
+  org === null || org === project.org
+
+/**
+ * Finds the project of a request.
+ *
+ * @throws MissingError when it does not exist, and when the key may not see it
+ */
+export async function requireOwnProject(
+  { cluster }: ManagementApi,
+  { key, params }: Pick<ManagementRequest, 'key' | 'params'>,
+): Promise<StoredProject> {
+  const id = params['id'] ?? ''
+  const project = await requireProject(cluster.home.store.writer, id)
+  if (!maySee(key, project)) throw new MissingError(`there is no project ${id}`)
+  return project
+}

@@ -1,0 +1,167 @@
+/** Builds the routes of management: authenticates a request, validates it, runs its operation, and sends the response. */
+import type { RequestHandler } from 'express'
+import { ApiError, createValidationError } from '../../contract/errors.js'
+import { recognizeCredential, parseBearerToken } from '../../contract/bearer.js'
+import { ConflictError, FieldValueError, MissingError, UserError } from '../../lib/errors.js'
+import type { AdminKey } from '../../auth/admin-keys.js'
+import { limitBodySize } from '../server/body.js'
+import { treatHeadAsGet } from '../server/http-conformance.js'
+import type { Handler, RouteTable } from '../server/routes.js'
+import type { Authenticate } from '../query/handlers.js'
+import { MAX_QUERY_BYTES, readJsonBody } from '../query/query-body.js'
+import { limitRequests } from '../query/rate-limit.js'
+import type { Contract } from '../validation/contract.js'
+import { getAdminContext } from '../server/request-context.js'
+import { runOnce } from './idempotency.js'
+import { MANAGEMENT_OPERATIONS } from './list.js'
+import type {
+  ManagementApi,
+  ManagementOperation,
+  ManagementRequest,
+  ManagementResponse,
+} from './management-api.js'
+
+/** @param authenticateKey finds API keys of projects, for the operations that they may call; left out where none is served */
+export function buildManagementRoutes(
+  api: ManagementApi,
+  contract: Contract,
+  authenticateKey?: Authenticate,
+): RouteTable {
+  const limit = limitRequests({
+    perMinute: api.rateLimit,
+    name: 'key',
+    identify: (request) => getAdminContext(request).key.id,
+    message: 'The admin key has exceeded its number of requests per minute.',
+  })
+  const routes: Record<string, Record<string, readonly Handler[]>> = {}
+  for (const operation of MANAGEMENT_OPERATIONS) {
+    const { method, path } = operation
+    const methods = (routes[toExpressPath(path)] ??= {})
+    methods[method] = [
+      requireEnabled(api),
+      authenticate(api, operation, authenticateKey),
+      limit,
+      requireAdminScope(operation),
+      ...readBody(operation),
+      contract.checkManagement(method, path),
+      answer(api, operation),
+    ]
+  }
+  return routes
+}
+
+const toExpressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** Without any admin key, nothing is here. */
+const requireEnabled =
+  ({ admins }: ManagementApi): RequestHandler =>
+  async (_request, _response, next) => {
+    if (!(await admins.isEnabled())) {
+      throw new ApiError('NOT_FOUND', 'There is nothing at this path.')
+    }
+    next()
+  }
+
+/** Sets `request.adminContext`. A request with several Authorization headers is treated as one without a key. */
+function authenticate(
+  { admins }: ManagementApi,
+  { isForProjectKeys }: ManagementOperation,
+  authenticateKey: Authenticate | undefined,
+): RequestHandler {
+  return async (request, _response, next) => {
+    const [first, ...others] = request.headersDistinct['authorization'] ?? []
+    const header = others.length === 0 ? first : undefined
+    const secret = parseBearerToken(header) ?? ''
+    const isProjectKey = recognizeCredential(secret) === 'API key'
+    const key =
+      isForProjectKeys === true && isProjectKey && authenticateKey !== undefined
+        ? await findProjectKey(authenticateKey, header, request.params['id'])
+        : await admins.authenticate(header)
+    request.adminContext = { key, secret }
+    next()
+  }
+}
+
+/** Returns an API key of a project as a key that may read this project. */
+async function findProjectKey(
+  authenticateKey: Authenticate,
+  header: string | undefined,
+  id: unknown,
+): Promise<AdminKey> {
+  const { principal, project } = await authenticateKey(header)
+  if (project.id !== id) throw new ApiError('NOT_FOUND', `There is no project ${String(id)}.`)
+  return {
+    id: principal.keyId,
+    name: '',
+    scopes: ['projects:read'],
+    org: project.org,
+    createdAt: project.createdAt,
+    expiresAt: null,
+    revokedAt: null,
+  }
+}
+
+const requireAdminScope =
+  ({ scope }: ManagementOperation): RequestHandler =>
+  (request, _response, next) => {
+    const { scopes } = getAdminContext(request).key
+    if (!scopes.includes(scope)) {
+      throw new ApiError(
+        'INSUFFICIENT_SCOPE',
+        `This operation needs an admin key with the scope ${scope}. This key has: ${scopes.join(', ')}.`,
+      )
+    }
+    next()
+  }
+
+/** Parses the body of an operation that has one. A body of another operation is not read. */
+function readBody({ method, maxBytes = MAX_QUERY_BYTES }: ManagementOperation): readonly Handler[] {
+  if (method === 'get') return [treatHeadAsGet, limitBodySize(MAX_QUERY_BYTES)]
+  if (method === 'delete') return [limitBodySize(0)]
+  return [limitBodySize(maxBytes), ...readJsonBody(maxBytes)]
+}
+
+/** Runs an operation, once for an `Idempotency-Key`, and sends its response. */
+const answer =
+  (api: ManagementApi, operation: ManagementOperation): RequestHandler =>
+  async (request, response) => {
+    const { key, secret } = getAdminContext(request)
+    const { cluster, now } = api
+    const managementRequest: ManagementRequest = {
+      key,
+      params: request.params as Readonly<Record<string, string>>,
+      query: mapQuery(request.query),
+      body: request.body as unknown,
+      ifMatch: request.get('If-Match'),
+      ifNoneMatch: request.get('If-None-Match'),
+      context: { cluster, now, actor: key.id },
+    }
+    const idempotencyKey = operation.method === 'post' ? request.get('Idempotency-Key') : undefined
+    const run = (one: ManagementRequest): Promise<ManagementResponse> => operation.run(api, one)
+    const sent = await (
+      idempotencyKey === undefined
+        ? run(managementRequest)
+        : runOnce(run, managementRequest, { idempotencyKey, secret, target: request.originalUrl })
+    ).catch(throwApiError)
+    response.status(sent.status).set(sent.headers ?? {})
+    if (sent.body === undefined) response.end()
+    else response.json(sent.body)
+  }
+
+const mapQuery = (query: object): ManagementRequest['query'] =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, value]: [string, unknown]) => [name, String(value)]),
+  )
+
+/** Throws the error of a use case as the error that is sent. */
+function throwApiError(error: unknown): never {
+  if (!(error instanceof UserError)) throw error
+  const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+  if (error instanceof FieldValueError) {
+    const detail = { field: error.field, message: `is not valid: ${error.message}` }
+    throw createValidationError([detail], error)
+  }
+  if (error instanceof MissingError) throw new ApiError('NOT_FOUND', message, { cause: error })
+  const code = error instanceof ConflictError ? 'CONFLICT' : 'SERVICE_UNAVAILABLE'
+  throw new ApiError(code, message, { cause: error })
+}

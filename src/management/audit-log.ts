@@ -1,0 +1,131 @@
+/** The audit log: who changed what. An entry is written when its change is made, and is never changed. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import { FieldValueError } from '../lib/errors.js'
+import { randomId } from '../lib/random-id.js'
+import type { StoredProject } from '../projects/project.js'
+import type { ManagementContext } from './context.js'
+
+/** What was changed: the kind of thing, and what was done to it. */
+export type Action =
+  | 'project.create'
+  | 'project.update'
+  | 'project.rotate-token'
+  | 'project.delete'
+  | 'key.issue'
+  | 'key.revoke'
+  | 'users.delete'
+  | 'note.create'
+  | 'note.delete'
+
+export type Values = Readonly<Record<string, unknown>>
+
+export interface AuditEntry {
+  readonly at: Date
+  readonly actor: string
+  readonly action: string
+  readonly projectId: string
+  /** The id of what was changed in the project; null for the project itself. */
+  readonly target: string | null
+  /** What was changed, without secrets; null for what was created. */
+  readonly before: Values | null
+  /** The same after the change; null for what was deleted. */
+  readonly after: Values | null
+}
+
+interface Recorded {
+  readonly action: Action
+  readonly project: Pick<StoredProject, 'id' | 'org'>
+  readonly target?: string
+  readonly before?: Values
+  readonly after?: Values
+}
+
+/** Records a change. @param recorded without secrets */
+export async function recordChange(context: ManagementContext, recorded: Recorded): Promise<void> {
+  const { action, project, target = '', before, after } = recorded
+  const { writer } = context.cluster.home.store
+  await writer.execute(
+    statement(sql`
+INSERT INTO audit_log (id, actor, action, project_id, org, target, before, after)
+SELECT ${string(randomId('chg_', 12))}, ${string(context.actor)}, ${string(action)},
+  ${string(project.id)}, ${string(project.org ?? '')}, ${string(target)}, ${toJson(before)}, ${toJson(after)}`),
+  )
+}
+
+const toJson = (values: Values | undefined): Sql =>
+  string(values === undefined ? '' : JSON.stringify(values))
+
+interface AuditFilter {
+  /** Null for the changes of all projects. */
+  readonly org: string | null
+  readonly projectId?: string | undefined
+  readonly limit: number
+  /** Where the page before ended. */
+  readonly cursor?: string | undefined
+}
+
+interface AuditPage {
+  readonly entries: readonly AuditEntry[]
+  /** Where the next page begins; null after the last entry. */
+  readonly nextCursor: string | null
+}
+
+interface AuditRow {
+  readonly id: string
+  /** Microseconds since 1970. */
+  readonly at_us: number
+  readonly actor: string
+  readonly action: string
+  readonly project_id: string
+  readonly target: string
+  readonly before: string
+  readonly after: string
+}
+
+const CURSOR = /^(\d{1,16})-(chg_[a-z0-9]{12})$/
+
+/** Returns a page of changes, the latest first. @throws FieldValueError for a cursor that no page gave */
+export async function listChanges(
+  writer: Connection,
+  { org, projectId, limit, cursor }: AuditFilter,
+): Promise<AuditPage> {
+  const conditions = [
+    org === null ? sql`true` : sql`org = ${string(org)}`,
+    projectId === undefined ? sql`true` : sql`project_id = ${string(projectId)}`,
+    cursor === undefined ? sql`true` : buildCursorCondition(cursor),
+  ] as const
+  const { rows } = await writer.query<AuditRow>(
+    statement(sql`
+SELECT id, toUnixTimestamp64Micro(at) AS at_us, actor, action, project_id, target, before, after
+FROM audit_log WHERE ${conditions[0]} AND ${conditions[1]} AND ${conditions[2]}
+ORDER BY audit_log.at DESC, id DESC LIMIT ${uint32(limit + 1)}`),
+  )
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return {
+    entries: page.map(toEntry),
+    nextCursor: last === undefined ? null : `${last.at_us}-${last.id}`,
+  }
+}
+
+function buildCursorCondition(cursor: string): Sql {
+  const [, us, id] = CURSOR.exec(cursor) ?? []
+  if (us === undefined || id === undefined) {
+    throw new FieldValueError('cursor', 'the cursor is not one that a page gave')
+  }
+  return sql`(toUnixTimestamp64Micro(at), id) < (toInt64(${uint64(Number(us))}), ${string(id)})`
+}
+
+const toEntry = (row: AuditRow): AuditEntry => ({
+  at: new Date(row.at_us / 1_000),
+  actor: row.actor,
+  action: row.action,
+  projectId: row.project_id,
+  target: row.target === '' ? null : row.target,
+  before: parseValues(row.before),
+  after: parseValues(row.after),
+})
+
+const parseValues = (json: string): Values | null =>
+  json === '' ? null : (JSON.parse(json) as Values)

@@ -1,0 +1,176 @@
+/** Operations: what takes longer than a request. They are stored at home, so that any process may finish them. */
+import type { Connection } from '../clickhouse/connection.js'
+import { optionalTime, sql, statement, string, time, uint64, type Sql } from '../clickhouse/sql.js'
+import type { DeletionResult } from '../contract/management-api.js'
+import { ConflictError } from '../lib/errors.js'
+import type { StoredProject } from '../projects/project.js'
+import { requireSettled } from '../relocation/describe.js'
+import { recordChange } from './audit-log.js'
+import { createId, type ManagementContext } from './context.js'
+
+/** What an operation is asked to do. */
+export type OperationRequest =
+  | { readonly kind: 'project_deletion' }
+  | { readonly kind: 'user_deletion'; readonly userIds: readonly string[] }
+
+export type OperationState = 'waiting' | 'running' | 'done' | 'failed'
+
+export interface StoredOperation {
+  readonly id: string
+  readonly projectId: string
+  /** The organization of the project when the operation began. */
+  readonly org: string | null
+  readonly kind: OperationRequest['kind']
+  /** Null once the operation has ended: it may name users. */
+  readonly request: OperationRequest | null
+  readonly state: OperationState
+  readonly result: DeletionResult | null
+  readonly error: string | null
+  readonly createdAt: Date
+  readonly endedAt: Date | null
+  readonly version: number
+}
+
+/**
+ * Starts the deletion of a project.
+ *
+ * @throws ConflictError while it is being deleted, moved or widened
+ */
+export async function startProjectDeletion(
+  context: ManagementContext,
+  project: StoredProject,
+): Promise<StoredOperation> {
+  const { id, name, domain, isDeleting } = project
+  const open = await listOpenOperations(context.cluster.home.store.writer, id)
+  const deletion = open.find(({ kind }) => kind === 'project_deletion')
+  if (deletion !== undefined || isDeleting) {
+    const by = deletion === undefined ? '' : ` by the operation ${deletion.id}`
+    throw new ConflictError(`the project ${id} is being deleted${by}`)
+  }
+  const operation = await startOperation(context, project, { kind: 'project_deletion' })
+  await recordChange(context, { action: 'project.delete', project, before: { name, domain } })
+  return operation
+}
+
+/**
+ * Starts the deletion of users of a project.
+ *
+ * @throws ConflictError while the project is being moved or widened
+ */
+export async function startUserDeletion(
+  context: ManagementContext,
+  project: StoredProject,
+  userIds: readonly string[],
+): Promise<StoredOperation> {
+  const operation = await startOperation(context, project, { kind: 'user_deletion', userIds })
+  // Who was deleted must be found nowhere afterwards, so the log has their number alone.
+  await recordChange(context, {
+    action: 'users.delete',
+    project,
+    target: operation.id,
+    before: { users: new Set(userIds).size },
+  })
+  return operation
+}
+
+/** Stores an operation, which `runOperations` then runs. */
+async function startOperation(
+  context: ManagementContext,
+  project: Pick<StoredProject, 'id' | 'org'>,
+  request: OperationRequest,
+): Promise<StoredOperation> {
+  await requireSettled(context.cluster, project.id)
+  const { writer } = context.cluster.home.store
+  const id = createId(context, 'op_', 16)
+  const started = await findOperation(writer, id)
+  if (started !== undefined) return started
+  const operation: StoredOperation = {
+    id,
+    projectId: project.id,
+    org: project.org,
+    kind: request.kind,
+    request,
+    state: 'waiting',
+    result: null,
+    error: null,
+    createdAt: context.now(),
+    endedAt: null,
+    version: 1,
+  }
+  await insert(writer, operation)
+  return operation
+}
+
+/** Finds an operation; undefined if there is none. */
+export const findOperation = async (
+  writer: Connection,
+  id: string,
+): Promise<StoredOperation | undefined> => (await select(writer, sql`id = ${string(id)}`))[0]
+
+/** Returns the operations that have not ended, the oldest first. @param projectId left out for those of all projects */
+export const listOpenOperations = (
+  writer: Connection,
+  projectId?: string,
+): Promise<readonly StoredOperation[]> => {
+  const isWanted = projectId === undefined ? sql`true` : sql`project_id = ${string(projectId)}`
+  return select(writer, sql`state IN ('waiting', 'running') AND ${isWanted}`)
+}
+
+/** Records how far an operation is. Returns it as it is stored. */
+export async function recordState(
+  writer: Connection,
+  operation: StoredOperation,
+  changes: Partial<StoredOperation>,
+): Promise<StoredOperation> {
+  const changed = { ...operation, ...changes, version: operation.version + 1 }
+  await insert(writer, changed)
+  return changed
+}
+
+interface OperationRow {
+  readonly id: string
+  readonly kind: OperationRequest['kind']
+  readonly project_id: string
+  readonly org: string
+  readonly request: string
+  readonly state: OperationState
+  readonly result: string
+  readonly error: string
+  readonly created_ms: number
+  readonly ended_ms: number | null
+  readonly version: number
+}
+
+async function select(writer: Connection, condition: Sql): Promise<readonly StoredOperation[]> {
+  const { rows } = await writer.query<OperationRow>(
+    statement(sql`
+SELECT id, kind, project_id, org, request, state, result, error, toUnixTimestamp64Milli(created_at) AS created_ms,
+  toUnixTimestamp64Milli(ended_at) AS ended_ms, version
+FROM operations FINAL WHERE ${condition} ORDER BY created_at, id`),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    projectId: row.project_id,
+    org: row.org === '' ? null : row.org,
+    kind: row.kind,
+    request: row.request === '' ? null : (JSON.parse(row.request) as OperationRequest),
+    state: row.state,
+    result: row.result === '' ? null : (JSON.parse(row.result) as DeletionResult),
+    error: row.error === '' ? null : row.error,
+    createdAt: new Date(row.created_ms),
+    endedAt: row.ended_ms === null ? null : new Date(row.ended_ms),
+    version: row.version,
+  }))
+}
+
+const insert = (writer: Connection, operation: StoredOperation): Promise<void> =>
+  writer.execute(
+    statement(sql`
+INSERT INTO operations (id, kind, project_id, org, request, state, result, error, created_at, ended_at, version)
+SELECT ${string(operation.id)}, ${string(operation.kind)}, ${string(operation.projectId)},
+  ${string(operation.org ?? '')}, ${string(toJson(operation.request))}, ${string(operation.state)},
+  ${string(toJson(operation.result))}, ${string(operation.error ?? '')}, ${time(operation.createdAt)},
+  ${optionalTime(operation.endedAt)}, ${uint64(operation.version)}`),
+  )
+
+const toJson = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
