@@ -12,6 +12,7 @@ import {
 } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../contract/scopes.js'
+import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
 import { randomId } from '../lib/random-id.js'
 import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
@@ -64,6 +65,13 @@ const KEY_COLUMNS = sql`
 
 const NAME = /^\P{C}{0,200}$/u
 
+/** A key that was issued just now. */
+export interface IssuedKey {
+  readonly key: StoredKey
+  readonly token: string
+  readonly project: StoredProject
+}
+
 /**
  * Issues a key for a project. Its token is returned here and stored nowhere.
  *
@@ -81,7 +89,7 @@ export async function issueKey(
     expiresAt,
   }: KeyRequest,
   now: Date,
-): Promise<{ readonly key: StoredKey; readonly token: string }> {
+): Promise<IssuedKey> {
   if (!NAME.test(name)) {
     throw new FieldValueError('name', 'a name has at most 200 printable characters')
   }
@@ -106,7 +114,7 @@ export async function issueKey(
   }
   await insert(store.writer, key, 1)
   const token = await signToken(signingKey, { keyId: id, projectId }, now, expiry)
-  return { key, token }
+  return { key, token, project }
 }
 
 /** Returns the keys of a project, or of all projects, the oldest first. */

@@ -16,14 +16,14 @@ export async function issueKey(
   context: ManagementContext,
   signingKey: SigningKey,
   request: KeyRequest,
-): Promise<{ readonly key: StoredKey; readonly token: string }> {
+): Promise<keys.IssuedKey> {
   const { store } = context.cluster.home
   const id = createId(context, 'key_', 20)
   const issued = await keys.issueKey(store, signingKey, { ...request, id }, context.now())
   const { name, scopes, expiresAt } = issued.key
   await recordChange(context, {
     action: 'key.issue',
-    project: await requireProject(store.writer, request.projectId),
+    project: issued.project,
     target: id,
     after: { name, scopes, expiresAt },
   })

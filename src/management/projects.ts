@@ -8,7 +8,7 @@ import { findFirstEventTime } from '../projects/event-times.js'
 import type { NewProject, ProjectChanges, StoredProject } from '../projects/project.js'
 import type { CheckProject } from '../projects/store.js'
 import { recordChange, type Action, type Values } from './audit-log.js'
-import { createId, type ManagementContext } from './context.js'
+import type { ManagementContext } from './context.js'
 
 /** Where a new project is to live, in a cluster. */
 export interface Placement {
@@ -30,8 +30,9 @@ export async function createProject(
 ): Promise<StoredProject> {
   const { cluster, now } = context
   const shards = await placeProject(cluster, placement)
-  const id = fields.id ?? createId(context, 'prj_', 12)
-  const project = await directory.createProject(cluster, { ...fields, id }, now(), shards)
+  const id = fields.id ?? context.createId?.('prj_', 12)
+  const named = id === undefined ? fields : { ...fields, id }
+  const project = await directory.createProject(cluster, named, now(), shards)
   await recordChange(context, {
     action: 'project.create',
     project,

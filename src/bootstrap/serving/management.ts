@@ -9,6 +9,7 @@ import { createShutdown } from '../../http/server/graceful-shutdown.js'
 import { listen } from '../../http/server/listen.js'
 import { addRoutes, rejectUnknownPath } from '../../http/server/routes.js'
 import type { Contract } from '../../http/validation/contract.js'
+import { createLookups } from '../../lib/lookups.js'
 import { createShell } from './app-shell.js'
 import type { ServiceOptions } from './service-options.js'
 
@@ -21,13 +22,28 @@ export const createManagement = ({
 }: ServiceOptions): ManagementApi => ({
   admins: createAdminAuthenticator(cluster.home.store, now),
   cluster,
-  openSigningKey: () =>
+  openSigningKey: keepBriefly(() =>
     openSigningKey({ store: cluster.home.store, dataDir: config.dataDir }, now()),
+  ),
   onOperation,
   now,
   defaultWidth: config.defaultWidth,
   rateLimit: config.rateLimit,
 })
+
+/** Returns a function that opens a value again only after `FRESH_MS`, or when that has failed. */
+function keepBriefly<Value>(open: () => Promise<Value>): () => Promise<Value> {
+  const lookups = createLookups<{ readonly value: Value }>({
+    now: () => performance.now(),
+    maxFound: 1,
+    maxMissing: 0,
+  })
+  return async () => {
+    const found = await lookups.find('value', async () => ({ value: await open() }))
+    if (found === undefined) throw new Error('the value was not opened')
+    return found.value
+  }
+}
 
 /**
  * Serves management on a port of its own.
