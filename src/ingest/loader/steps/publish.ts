@@ -53,10 +53,7 @@ WHERE is_new`
 const qualifySessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
 
 /** Builds the inserts of a load, by the names that their deduplication tokens contain. */
-export const buildInserts = (
-  tables: LoadTables,
-  load: number,
-): Readonly<Record<string, Sql>> => ({
+export const buildInserts = (tables: LoadTables, load: number): Readonly<Record<string, Sql>> => ({
   users: sql`
 INSERT INTO users (project_id, user_id, user, load)
 SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,

@@ -8,7 +8,8 @@ import { buildInserts, insertRejections } from './publish.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
 interface MissingRows {
-  readonly name: 'users' | 'user_keys' | 'user_counts' | 'event_ids' | 'usage' | 'events' | 'sessions'
+  readonly name:
+    'users' | 'user_keys' | 'user_counts' | 'event_ids' | 'usage' | 'events' | 'sessions'
   /** The partition of the table; 0 if it has none. */
   readonly month: number
   /** How many of the rows are there. */
