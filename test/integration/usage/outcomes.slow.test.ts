@@ -64,8 +64,8 @@ const read = (
   [from, to] = ['2026-03-01', '2026-04-30'],
 ): Promise<readonly Usage[]> =>
   readUsage(toCluster(database.store), {
-    from: new Date(from!),
-    to: new Date(to!),
+    from: new Date(from),
+    to: new Date(to),
     interval,
     projectIds: ids,
   })
@@ -312,6 +312,7 @@ test('the status of a project tells what it has, what waits, and what was reject
     problems: [{ kind: 'late_events' }, { kind: 'held_data' }],
   })
   expect(found.lagSeconds).toBeGreaterThan(1_000)
-  const [{ line }] = found.rejectedLately.samples as readonly [{ readonly line: string }]
-  expect(JSON.parse(line)).toEqual(event({ colour: 'red', ip: '', referrer_url: 'x … … 10:00:00' }))
+  expect(JSON.parse(found.rejectedLately.samples[0]?.line ?? '')).toEqual(
+    event({ colour: 'red', ip: '', referrer_url: 'x … … 10:00:00' }),
+  )
 })
