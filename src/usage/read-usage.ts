@@ -7,7 +7,7 @@ import { addDays, formatDay, startOfMonth } from '../lib/time.js'
 import { TOTAL } from '../model/rollups.js'
 import { listProjects } from '../projects/store.js'
 import { MOVED_TABLES } from '../relocation/rows/moved-tables.js'
-import { selectWaitingRows } from './waiting-rows.js'
+import { readBetweenLoads, selectWaitingRows } from './waiting-rows.js'
 
 /** Why a row of a project is rejected. A row without a project is a row of none. */
 export type RejectedReason = Exclude<Rejection, 'project'>
@@ -96,7 +96,8 @@ export async function* readUsagePages(
     const page = statement(selectParts({ ...query, ids: ids.slice(first, first + MAX_PROJECTS) }))
     const parts = await Promise.all(
       cluster.shards.map(async (shard) => {
-        const { rows } = await shard.store.writer.query<Part>(page)
+        const { writer } = shard.store
+        const { rows } = await readBetweenLoads(writer, () => writer.query<Part>(page))
         // A shard that a project has left, or is about to get, may have a copy of what another one counts.
         return rows.filter(
           ({ project, reason }) =>

@@ -1,5 +1,6 @@
 /** Selects the rows of the inbox that no load has counted: with what the table `usage` has, they are all that was accepted. */
-import { sql, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
 import { STEP } from '../ingest/loader/load-log.js'
 import { RANGE_PREFIX } from '../ingest/loader/load-source.js'
 
@@ -64,4 +65,31 @@ UNION ALL
 SELECT toString(project), received_at FROM forwards
 WHERE ${isOne(ids, sql`project`)}
   AND (load <= (SELECT max(load) FROM inbox_cursor) OR load IN (SELECT load FROM (${COUNTED_LOADS})))`
+}
+
+/** How often numbers are read, while each time a load counts its rows meanwhile. Loads take far longer than to read. */
+const MAX_READS = 20
+
+/**
+ * Reads what loads have counted together with what waits. A statement reads its tables one after another, so it is repeated if a
+ * load has counted its rows meanwhile: they would be in both numbers, or in none.
+ */
+export async function readBetweenLoads<Result>(
+  writer: Connection,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  let before = await findLastCounted(writer)
+  for (let reads = 1; ; reads += 1) {
+    const result = await read()
+    const after = await findLastCounted(writer)
+    if (after === before || reads === MAX_READS) return result
+    before = after
+  }
+}
+
+async function findLastCounted(writer: Connection): Promise<number> {
+  const { rows } = await writer.query<{ last: number }>(
+    statement(sql`SELECT max(load) AS last FROM usage`),
+  )
+  return rows[0]?.last ?? 0
 }
