@@ -24,9 +24,10 @@ const ROOMS = [
   { room: 'deletion', except: ['config', 'analytics', 'auth'] },
   { room: 'relocation', except: ['config', 'analytics', 'auth'] },
   { room: 'management', except: ['config', 'changes', 'analytics', 'rollups'] },
+  { room: 'usage', except: ['config', 'analytics', 'auth', 'management'] },
   {
     room: 'demo',
-    except: ['config', 'analytics', 'auth', 'deletion', 'relocation', 'management'],
+    except: ['config', 'analytics', 'auth', 'deletion', 'relocation', 'management', 'usage'],
   },
   { room: 'http', except: ['config', 'rollups', 'deletion', 'relocation'] },
   { room: 'bootstrap' },

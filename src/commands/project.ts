@@ -1,4 +1,4 @@
-/** The commands `tallyhouse project create | list | show | update | rotate-token | move | widen | delete`. */
+/** The commands `tallyhouse project create | list | show | status | update | rotate-token | move | widen | delete`. */
 import type { Command } from 'commander'
 import { getLoader, type OpenedCluster } from '../bootstrap/open-cluster.js'
 import { readClocks } from '../clickhouse/clocks.js'
@@ -22,6 +22,7 @@ import {
   type UpdateOptions,
 } from './project-fields.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
+import { addStatus } from './project-status.js'
 import { getManagement, type AddCommand, type CommandContext } from './shared/context.js'
 import {
   describeProject,
@@ -62,6 +63,7 @@ export const addProject: AddCommand = (program, context) => {
   addCreate(project, context)
   addList(project, context)
   addShow(project, context)
+  addStatus(project, context)
   addUpdate(project, context)
   addRotateToken(project, context)
   addMove(project, context)

@@ -130,8 +130,6 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
     const isOwnRow = sql`${isExpired(expiration, time)} AND load < ${uint64(expiration.number)}`
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow}`))
   }
-  const isOldDay = sql`${isExpired(expiration, sql`day`)} AND ${isUnfinished(expiration)}`
-  await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`), INLINED)
 }
 
 /**

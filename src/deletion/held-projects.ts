@@ -19,7 +19,8 @@ export type HeldProject =
 /** The number of projects that each reason holds. */
 export type HoldCounts = Readonly<Record<HeldProject['hold'], number>>
 
-const REASONS: Readonly<Record<CutoffHold, string>> = {
+/** Why data is kept longer than the clock says, to follow the word because. */
+export const HOLD_REASONS: Readonly<Record<CutoffHold, string>> = {
   pace: 'the first kept day moves by two days a day at most',
   newest_event: 'no later event has arrived',
 }
@@ -50,7 +51,7 @@ function logHold(logger: Logger, project: HeldProject): void {
   const { projectId, hold, keepDays, keptFrom, due } = project
   logger.warn(
     { projectId, reason: hold, keptFrom: formatDay(keptFrom), due: formatDay(due) },
-    `the project keeps data longer than ${keepDays} days, because ${REASONS[hold]}; if the clock is right, "tallyhouse project update ${projectId} --keep-days ${keepDays} --force" deletes it now`,
+    `the project keeps data longer than ${keepDays} days, because ${HOLD_REASONS[hold]}; if the clock is right, "tallyhouse project update ${projectId} --keep-days ${keepDays} --force" deletes it now`,
   )
 }
 

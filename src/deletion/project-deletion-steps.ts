@@ -35,7 +35,8 @@ const TABLES = [
   sql`user_keys`,
   sql`user_counts`,
   sql`event_ids`,
-  sql`exclusions`,
+  sql`usage`,
+  sql`query_usage`,
   sql`cutoffs`,
   sql`notes`,
 ]

@@ -4,7 +4,7 @@ import { sql, statement, string } from '../clickhouse/sql.js'
 
 /** The excluded events of one day, by reason. */
 export interface DailyExclusions {
-  /** The day in UTC, e.g. 2026-01-31. */
+  /** The day of their arrival in UTC, e.g. 2026-01-31. */
   readonly day: string
   /** Events whose user agent is that of a bot. */
   readonly bot: number
@@ -24,7 +24,7 @@ export async function readExclusions(
 SELECT
   day, sumIf(events, reason = 'bot') AS bot, sumIf(events, reason = 'ip') AS ip,
   sumIf(events, reason = 'country') AS country
-FROM exclusions WHERE project_id = ${string(projectId)}
+FROM usage WHERE project_id = ${string(projectId)} AND reason IN ('bot', 'ip', 'country')
 GROUP BY day ORDER BY day DESC LIMIT 30`),
   )
   return rows

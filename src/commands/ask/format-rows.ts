@@ -2,7 +2,7 @@
 import type { Cell } from '../../analytics/table.js'
 import { isRecord } from '../../lib/records.js'
 import { METRICS } from '../../model/metrics.js'
-import { formatNumber, formatTable } from '../shared/output.js'
+import { escapeControls, formatNumber, formatTable } from '../shared/output.js'
 
 type FlatRow = ReadonlyMap<string, Cell>
 
@@ -68,12 +68,6 @@ function formatChange(metric: string, change: number): string {
   )
   return `${change > 0 ? '+' : ''}${formatNumber(change)}${isPercentage ? ' pp' : '%'}`
 }
-
-const escapeControls = (text: string): string =>
-  text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  )
 
 const flattenRow = (row: unknown): FlatRow => new Map(flatten(row, ''))
 

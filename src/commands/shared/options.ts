@@ -87,6 +87,16 @@ export function parseAdminScopes(text: string): readonly AdminScope[] {
 
 const parseNames = (text: string): readonly string[] => text.split(',').map((name) => name.trim())
 
+/**
+ * Parses a day such as 2026-01-31, as its start in UTC.
+ *
+ * @throws InvalidArgumentError
+ */
+export function parseDay(text: string): Date {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && isCalendarDate(text)) return new Date(text)
+  throw new InvalidArgumentError('Expected a day, such as 2026-01-31.')
+}
+
 /** Returns whether a date exists: JavaScript reads 30 February as 2 March. */
 function isCalendarDate(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)

@@ -51,6 +51,13 @@ export function listFirst(names: readonly string[], most: number): string {
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 
+/** Escapes what controls a terminal: texts of visitors may have anything. */
+export const escapeControls = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  )
+
 /** Formats an error as one line. */
 export function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

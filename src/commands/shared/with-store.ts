@@ -17,6 +17,7 @@ const ACCESS = {
   'project create': 'write',
   'project list': 'read',
   'project show': 'read',
+  'project status': 'read',
   'project update': 'write',
   'project rotate-token': 'write',
   'project move': 'write',
@@ -31,6 +32,7 @@ const ACCESS = {
   open: 'write',
   'user delete': 'read',
   'user delete --yes': 'write',
+  usage: 'read',
   explain: 'read-rollups',
   // Writes shadow tables that it drops again, and finishes loads that were interrupted.
   'rollups check': 'read-rollups',

@@ -121,7 +121,7 @@ async function publishLoad(
     const forwards = insertForwards(tables, number, buildFromClause(batch), shard)
     await insert({ name: 'forwards', token: 'forwards', insert: forwards, isRead: false })
   }
-  const inserts = sliceInserts(tables, slices).filter(({ name }) => mayInsert(survey, name))
+  const inserts = sliceInserts(tables, number, slices).filter(({ name }) => mayInsert(survey, name))
   await settleAll([
     ...inserts.filter(({ isRead }) => !isRead).map(insert),
     ...(survey.report.rejected > 0

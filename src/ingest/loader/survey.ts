@@ -74,10 +74,9 @@ FROM ${tables.rows}`,
 }
 
 /** Returns whether an insert of a load may have rows. */
-export function mayInsert({ report, hasNewUsers, hasEventIds }: Survey, name: string): boolean {
+export function mayInsert({ hasNewUsers, hasEventIds }: Survey, name: string): boolean {
   if (name.startsWith('user')) return hasNewUsers
-  if (name === 'event_ids') return hasEventIds
-  return name !== 'exclusions' || report.bots + report.excluded > 0
+  return name !== 'event_ids' || hasEventIds
 }
 
 /** Counts the rows of a refused load. */

@@ -22,6 +22,7 @@ import { SHRINK_FACTOR } from './next-range.js'
 import { closeLoad } from './run-load.js'
 import { dropLoadTables, nameLoadTables } from './steps/shared/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
+import { insertOnce } from './steps/slices.js'
 
 /** After this many attempts a row that the store does not load is rejected. */
 const MAX_FAILURES = 3
@@ -163,6 +164,9 @@ const countAttempts = async (writer: Connection, batch: string): Promise<number>
 /** The start of a line that is stored with a rejected row. */
 const MAX_REJECTED_LENGTH = uint64(1_000)
 
+/** The project of a row. */
+const PROJECT = sql`if(project != '', project, JSONExtractString(line, 'project'))`
+
 /** Rejects the only row of a load, and ends the load. May be repeated. */
 async function rejectRow(writer: Connection, load: Load, reason: string): Promise<LoadReport> {
   const rows = buildFromClause(load.batch)
@@ -171,9 +175,16 @@ async function rejectRow(writer: Connection, load: Load, reason: string): Promis
   const text = name === '' ? sql`leftUTF8(${WITHOUT_ADDRESS}, ${MAX_REJECTED_LENGTH})` : sql`''`
   await writer.execute(
     statement(sql`
-INSERT INTO rejections (batch, row, reason, line)
-SELECT ${string(name)}, row, ${string(reason)}, ${text} ${rows}`),
+INSERT INTO rejections (batch, row, project_id, reason, line)
+SELECT ${string(name)}, row, ${PROJECT}, ${string(reason)}, ${text} ${rows}`),
     { insert_deduplication_token: `rejected-${load.batch}` },
+  )
+  await insertOnce(
+    writer,
+    sql`
+INSERT INTO usage (project_id, day, reason, events, load)
+SELECT ${PROJECT}, toDate(received_at), 'other', 1, ${uint64(load.number)} ${rows}`,
+    `usage-${load.batch}`,
   )
   const report = { ...EMPTY_REPORT, received: 1, rejected: 1 }
   return closeLoad(writer, load, report, {

@@ -43,7 +43,7 @@ type MovedName =
   | 'user_keys'
   | 'user_counts'
   | 'event_ids'
-  | 'exclusions'
+  | 'usage'
 
 const inProject = (projectId: string): Sql => sql`project_id = ${string(projectId)}`
 const COUNT = sql`count()`
@@ -163,7 +163,7 @@ SELECT project_id, max(counts.last) AS last FROM ${table} AS counts
 WHERE ${inProject(projectId)} AND ${condition} GROUP BY project_id`,
   },
   createTable('event_ids', 'all', columnsOf('project_id', 'event_id')),
-  createSums('exclusions', 'none', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
+  createSums('usage', 'none', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
 ]
 
 type Column =

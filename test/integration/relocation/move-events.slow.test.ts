@@ -82,7 +82,7 @@ test('events that a shard gets after their project has left it are forwarded, an
   expect(
     await select(
       target.store,
-      sql`SELECT reason, sum(events) AS events FROM exclusions WHERE project_id = 'late' GROUP BY reason`,
+      sql`SELECT reason, sum(events) AS events FROM usage WHERE project_id = 'late' GROUP BY reason`,
     ),
   ).toEqual([{ reason: 'ip', events: 2 }])
   expect(await readRejections(target)).toEqual([])

@@ -23,8 +23,3 @@ ANY LEFT JOIN ${tables.places} AS load_places ON load_places.ip = load_rows.ip
 WHERE fate IN ('ip', 'country') OR (fate = 'kept' AND (
   user_agent IN (SELECT user_agent FROM bots)
   OR (project_id, load_places.country) IN (SELECT id, country FROM excluded) AND load_rows.country = ''))`
-
-/** Adds the excluded events to the counts by day and reason. */
-export const countExcludedEvents = (tables: LoadTables): Sql => sql`
-INSERT INTO exclusions (project_id, day, reason, events)
-SELECT project_id, day, reason, count() FROM ${tables.excludedEvents} GROUP BY ALL`

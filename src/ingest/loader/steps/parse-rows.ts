@@ -8,7 +8,12 @@ import {
   UTM_FIELDS,
 } from '../../../model/event-fields.js'
 import { PAGEVIEW } from '../../../model/facts.js'
-import { buildValidation, readField, type RowValidation } from './validate-rows.js'
+import {
+  buildValidation,
+  CLASSIFY_REJECTION,
+  readField,
+  type RowValidation,
+} from './validate-rows.js'
 import { DURABLE, type LoadTables } from './shared/load-tables.js'
 import { buildResidence, type LoadedShardName, type Residence } from './residence.js'
 
@@ -102,6 +107,7 @@ const validateRows = (
 ): Sql => sql`
   SELECT
     parts.*,${residence.select}
+    known.id = '' AS is_unknown,
     ${violations} AS broken,
     ${reasons} AS faults,
     notEmpty(known.excluded_ips) AND arrayExists(range -> ifNull(${PARSED_IP} BETWEEN range.1 AND range.2, false), known.excluded_ips) AS is_excluded_ip,
@@ -126,7 +132,9 @@ interface ParseContext {
  * - `ip`, `user_agent`, `referrer_key`, `click_id`: the values that attributes are derived from;
  * - `fate`: the outcome so far: `kept`, `rejected`, `ip` or `country` when the project excludes it, or `forwarded` when it lives
  *   on another shard;
- * - `reason`, `rejected_line`: why the row was rejected, and its text; empty for other rows.
+ * - `reason`, `rejected_line`: why the row was rejected, and its text; empty for other rows;
+ * - `rejection`: the same reason, as one of REJECTIONS; empty for a row of an import that lives on another shard;
+ * - `received_on`: the day of its arrival (UTC).
  *
  * @param rows the FROM clause, with its conditions, that selects the rows
  * @param context the age limit for events of the stream, and the shard of a cluster
@@ -158,7 +166,9 @@ SELECT
   ${truncate(readFieldOrUrl('hash', sql`substring(url_parts[5], 2)`))} AS hash,
   ${PROPERTIES} AS properties,
   ${join(SESSION_ATTRIBUTES.map(({ column, field }) => sql`${truncate(COMPUTED_ATTRIBUTES.get(field) ?? readField(field))} AS ${column}`))},
-  multiIf(notEmpty(faults), 'rejected', ${residence.fate}is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
+  multiIf(${residence.leaves}notEmpty(faults), 'rejected', ${residence.fate}is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
   ${residence.explain(sql`arrayStringConcat(faults, '; ')`)} AS reason,
-  multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line
+  multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line,
+  toLowCardinality(${CLASSIFY_REJECTION}) AS rejection,
+  toDate(received_at) AS received_on
 FROM (${validateRows(rows, buildValidation(maxEventAgeDays, isUnnumbered), residence)})`

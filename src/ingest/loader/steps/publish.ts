@@ -11,7 +11,7 @@ import {
 } from '../../../model/fact-columns.js'
 import { createFormerUsers } from '../../../rollups/former-users.js'
 import type { LoadTables } from './shared/load-tables.js'
-import { countExcludedEvents } from './excluded-events.js'
+import { countUsage } from './usage.js'
 
 const EVENT_COLUMN_LIST = join(EVENT_COLUMNS)
 const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
@@ -53,7 +53,7 @@ WHERE is_new`
 const qualifySessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
 
 /** Builds the inserts of a load, by the names that their deduplication tokens contain. */
-export const buildInserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
+export const buildInserts = (tables: LoadTables, load: number): Readonly<Record<string, Sql>> => ({
   users: sql`
 INSERT INTO users (project_id, user_id, user, load)
 SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
@@ -72,7 +72,7 @@ SELECT project_id, event_key
 FROM ${tables.rows} AS load_rows
 WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
 
-  exclusions: countExcludedEvents(tables),
+  usage: countUsage(tables, load),
 
   events: sql`
 INSERT INTO events (${EVENT_COLUMN_LIST})
@@ -111,8 +111,10 @@ INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_mov
  * The import of any other batch has the text itself.
  */
 export const insertRejections = (tables: LoadTables, batch: string): Sql => sql`
-INSERT INTO rejections (batch, row, reason, line)
-SELECT ${string(batch)}, row, reason, ${batch === '' ? sql`rejected_line` : sql`''`}
+INSERT INTO rejections (batch, row, project_id, reason, line)
+SELECT
+  ${string(batch)}, row, if(rejection = 'project', '', project_id), reason,
+  ${batch === '' ? sql`rejected_line` : sql`''`}
 FROM ${tables.rows} AS load_rows
 WHERE fate = 'rejected'`
 

@@ -17,6 +17,8 @@ export interface Residence {
   readonly column: Sql
   /** Whether the project of a row, `known`, or its user lives elsewhere, as further columns of the rows. */
   readonly select: Sql
+  /** The fate of a row of the stream whose project lives elsewhere, valid or not: that shard rejects and counts it. */
+  readonly leaves: Sql
   /** The first fates of a valid row, with their conditions. */
   readonly fate: Sql
   /** Adds the reason of rejected rows to those of the others. */
@@ -26,6 +28,7 @@ export interface Residence {
 const ALL_HERE: Residence = {
   column: sql``,
   select: sql``,
+  leaves: sql``,
   fate: sql``,
   explain: (reason) => reason,
 }
@@ -48,6 +51,7 @@ export function buildResidence(shard: LoadedShardName | undefined): Residence {
     select: sql`
     known.id != '' AND NOT (${isHere}) AS lives_elsewhere,
     known.was_widened AND ${writeHasOwnId(USER_ID)} AND ${SHARD_OF_USER} != ${string(shard.name)} AS user_lives_elsewhere,`,
+    leaves: sql`batch = '' AND lives_elsewhere, 'forwarded', `,
     fate: sql`lives_elsewhere OR user_lives_elsewhere, if(batch = '', 'forwarded', 'rejected'), `,
     explain: (reason) => sql`multiIf(
     batch = '' OR notEmpty(faults), ${reason},

@@ -8,7 +8,8 @@ import { buildInserts, insertRejections } from './publish.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
 interface MissingRows {
-  readonly name: 'users' | 'user_keys' | 'user_counts' | 'event_ids' | 'events' | 'sessions'
+  readonly name:
+    'users' | 'user_keys' | 'user_counts' | 'event_ids' | 'usage' | 'events' | 'sessions'
   /** The partition of the table; 0 if it has none. */
   readonly month: number
   /** How many of the rows are there. */
@@ -37,13 +38,13 @@ export async function restoreFacts(
   for (const rows of missing) {
     if (rows.name === 'sessions') await restoreSessions(writer, tables)
     else if (rows.name === 'events') await restoreEvents(writer, tables, load, rows)
-    else await insertAgain(writer, tables, rows.name)
+    else await insertAgain(writer, tables, load, rows.name)
   }
 }
 
 /**
- * Inserts the rejected rows of an import again if none of them is there. Those of the stream have no name of their own, and
- * the counts of excluded events are sums: what is missing of them cannot be told.
+ * Inserts the rejected rows of an import again if none of them is there. Those of the stream have no name of their own: what is
+ * missing of them cannot be told.
  *
  * @param batch the name under which the rows are stored
  */
@@ -64,9 +65,10 @@ export async function restoreRejections(
 async function insertAgain(
   writer: Connection,
   tables: LoadTables,
+  load: number,
   name: MissingRows['name'],
 ): Promise<void> {
-  const insert = buildInserts(tables)[name]
+  const insert = buildInserts(tables, load)[name]
   if (insert === undefined) throw new TypeError(`a load does not insert into ${name}`)
   await writer.execute(statement(insert), UNCHECKED)
 }
@@ -87,7 +89,7 @@ async function restoreEvents(
     sql`(SELECT * FROM ${table} WHERE toYYYYMM(timestamp) = ${uint32(month)})`
   const { rows, movedEvents } = tables
   const picked = { ...tables, rows: ofMonth(rows), movedEvents: ofMonth(movedEvents) }
-  await insertAgain(writer, picked, 'events')
+  await insertAgain(writer, picked, load, 'events')
 }
 
 /**
@@ -158,6 +160,9 @@ SELECT name, month, sum(wanted) AS wanted_rows, sum(is_stored) AS stored FROM (
   UNION ALL
   SELECT 'event_ids', 0, 0, 1 FROM event_ids
   WHERE (project_id, event_id) IN (SELECT project_id, event_key FROM new_ids)
+  UNION ALL
+  SELECT 'usage', 0, 1, 0 FROM (SELECT 1 FROM ${tables.rows} AS load_rows LIMIT 1)
+  WHERE ${uint64(load)} NOT IN (SELECT load FROM usage)
   UNION ALL
   SELECT 'events', toYYYYMM(timestamp), 1, 0 FROM new_events
   UNION ALL

@@ -44,11 +44,16 @@ function sliceEvents(tables: LoadTables, pick: PickRows): LoadTables {
 /**
  * Builds the inserts of a load, in order.
  *
+ * @param load its number
  * @param slices in how many slices the large ones are inserted. Another version may have begun to publish
  *   the load, so tokens stay as they are.
  */
-export function sliceInserts(tables: LoadTables, slices: number): readonly LoadInsert[] {
-  return Object.entries(buildInserts(tables)).flatMap(([name, insert]) => {
+export function sliceInserts(
+  tables: LoadTables,
+  load: number,
+  slices: number,
+): readonly LoadInsert[] {
+  return Object.entries(buildInserts(tables, load)).flatMap(([name, insert]) => {
     const isRead = name in SLICED
     const slice = slices === 1 ? undefined : SLICED[name]
     if (slice === undefined) return [{ name, isRead, token: name, insert }]
@@ -59,7 +64,7 @@ export function sliceInserts(tables: LoadTables, slices: number): readonly LoadI
         name,
         isRead,
         token: `${name}-${i + 1}`,
-        insert: buildInserts(slice(tables, pick))[name] ?? insert,
+        insert: buildInserts(slice(tables, pick), load)[name] ?? insert,
       }
     })
   })

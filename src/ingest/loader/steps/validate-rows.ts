@@ -117,6 +117,35 @@ const requireMaxAge = (maxAgeDays: number): ValueRule => ({
   message: string(`timestamp: ${LIMIT_MESSAGES.timestampTooOld(maxAgeDays)}`),
 })
 
+/** Why a row is rejected, in a word: what usage counts. A row may have several faults; the first of these reasons counts. */
+export const REJECTIONS = [
+  /** It names no project that exists. Such rows are counted without a project. */
+  'project',
+  /** It is not a JSON object, or the source that it comes from is malformed there. */
+  'unreadable',
+  /** It is too large. */
+  'size',
+  /** The project has the most users that it can have. */
+  'users',
+  /** Its timestamp is missing, invalid, too old or too far ahead. */
+  'timestamp',
+  /** Another field is unknown or invalid. */
+  'field',
+  /** The store could not load it. */
+  'other',
+] as const
+export type Rejection = (typeof REJECTIONS)[number]
+
+/** Builds the reason of a row as one of REJECTIONS; empty for a valid row. Reads `faults`, the fields of the row, and `is_unknown`. */
+export const CLASSIFY_REJECTION = sql`multiIf(
+    empty(faults), '',
+    is_unknown, 'project',
+    fault != '' OR (empty(pairs) AND JSONType(line) != 'Object'), 'unreadable',
+    length(line) > ${uint32(maxEventBytes)}, 'size',
+    has(faults, ${TOO_MANY_USERS}), 'users',
+    arrayExists(one -> startsWith(one, 'timestamp:'), faults), 'timestamp',
+    'field')`
+
 const TYPE_WORDS = { string: 'a string', boolean: 'a boolean', object: 'an object' } as const
 const FIRST_CHARACTERS = { string: ['"'], boolean: ['t', 'f'], object: ['{'] } as const
 const FIELD_NAMES = strings([...FIELDS.keys()])

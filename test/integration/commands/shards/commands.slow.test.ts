@@ -85,7 +85,7 @@ test('what a wide project has is shown of all shards', async () => {
   for (const { store } of opened.stores) {
     await store.writer.execute(
       statement(sql`
-INSERT INTO exclusions (project_id, day, reason, events) SELECT 'wide', toDate('2026-01-01'), 'bot', 2`),
+INSERT INTO usage (project_id, day, reason, events) SELECT 'wide', toDate('2026-01-01'), 'bot', 2`),
     )
   }
   const { stdout } = await run(addProject, 'project show wide --json')

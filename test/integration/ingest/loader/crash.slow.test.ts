@@ -119,11 +119,11 @@ FROM loads FINAL WHERE batch = ${string(batch)} AND step != 4`,
       store,
       sql`SELECT row, reason FROM rejections WHERE batch = ${string(batch)}`,
     ),
-    exclusions: await select(
+    usage: await select(
       store,
       sql`
-SELECT day, reason, sum(events) AS events FROM exclusions
-WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY day, reason`,
+SELECT reason, sum(events) AS rows FROM usage
+WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY reason`,
     ),
     leftovers: await listLeftovers(store),
   }
@@ -133,9 +133,13 @@ const DONE = {
   users: [{ n: 3 }],
   ids: [{ n: 2 }],
   loads: [{ step: 3, ...COUNTS }],
-  exclusions: [
-    { day: '2026-01-31', reason: 'bot', events: 1 },
-    { day: '2026-01-31', reason: 'ip', events: 1 },
+  // With the two events that were there before.
+  usage: [
+    { reason: '', rows: 7 },
+    { reason: 'bot', rows: 1 },
+    { reason: 'ip', rows: 1 },
+    { reason: 'repeated', rows: 2 },
+    { reason: 'timestamp', rows: 1 },
   ],
   rejections: [{ row: 10, reason: expect.stringMatching(/^timestamp: must be ISO 8601/) }],
   leftovers: [],
@@ -285,7 +289,7 @@ test('a strict batch is loaded whole or not at all, whichever loader finishes it
     users: [{ n: 1 }],
     ids: [{ n: 1 }],
     loads: [{ step: 3, received: 10, events: 0, duplicates: 0, bots: 0, excluded: 1, rejected: 1 }],
-    exclusions: [],
+    usage: [{ reason: '', rows: 2 }],
   })
 })
 

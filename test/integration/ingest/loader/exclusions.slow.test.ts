@@ -1,4 +1,4 @@
-/** Excluded events are counted by day and reason. */
+/** Excluded events are counted by the day of their arrival and by reason. */
 import { expect, test } from '@jest/globals'
 import { addProject } from '../../../../src/commands/project.js'
 import { readExclusions, type DailyExclusions } from '../../../../src/projects/exclusions.js'
@@ -40,13 +40,18 @@ test('excluded events are counted by day and first reason, over all loads', asyn
     [21, OUT.bot],
     [21, {}],
   ] as const
-  const rows = days.map(([day, fields]) => at(day, { project: project.id, ...fields }))
-  const { report } = await importLines(
-    store,
-    toLines([...rows, at(20, { project: other.id, ...OUT.bot })]),
-  )
-  expect(report).toMatchObject({ received: 6, events: 1, bots: 2, excluded: 3, rejected: 0 })
-  await feed(store, project.id, [at(20, OUT.bot), at(22, OUT.country), at(22, OUT.country)])
+  const arrive = (day: number, id: string, ...fields: readonly object[]): Promise<void> =>
+    feed(
+      store,
+      id,
+      fields.map((one) => at(19, one)),
+      `2026-01-${day} 10:00:00`,
+    )
+  for (const [day, fields] of days) await arrive(day, project.id, fields)
+  await arrive(20, other.id, OUT.bot)
+  await loadInbox(store)
+  await arrive(20, project.id, OUT.bot)
+  await arrive(22, project.id, OUT.country, OUT.country)
   await loadInbox(store)
   const want = [
     { day: '2026-01-22', bot: 0, ip: 0, country: 2 },

@@ -2,6 +2,7 @@
 import { expect } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../../../src/demo/random.js'
+import { readUsage, type Usage } from '../../../../src/usage/read-usage.js'
 import { scaled, thoroughTest as test } from '../../../support/effort.js'
 import {
   compareMarks,
@@ -35,6 +36,15 @@ interface Story extends Record<string, unknown> {
   /** Returns the end of the service's log. */
   log?: () => string
 }
+
+const ALL_DAYS = {
+  from: new Date('2020-01-01'),
+  to: new Date('2099-12-31'),
+  interval: 'month',
+} as const
+
+const sum = (rows: readonly Usage[], name: 'accepted' | 'counted' | 'repeated'): number =>
+  rows.reduce((total, row) => total + row[name], 0)
 
 /** Sends and kills, then compares. Records the figures in `story`. */
 async function run(story: Story, dataDir: string, shards: number, kills: number): Promise<void> {
@@ -82,6 +92,10 @@ async function run(story: Story, dataDir: string, shards: number, kills: number)
     Object.assign(story, { found, imported: imports.marks.size })
     expect(found).toMatchObject({ lost: [], doubled: [], unknown: [] })
     await expectConsistent(cluster, id)
+    const usage = await readUsage(cluster, { ...ALL_DAYS, projectIds: [id] })
+    // Each event that was sent counts once, and more often only as repeated.
+    expect(sum(usage, 'counted')).toBe(found.stored)
+    expect(sum(usage, 'accepted')).toBe(found.stored + sum(usage, 'repeated'))
     await cluster.close()
     story['msToCheck'] = Math.round(performance.now() - begun)
     // The service may exit by itself for one reason only: an import had the store to itself.

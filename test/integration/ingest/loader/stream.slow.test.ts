@@ -157,7 +157,7 @@ describe('stopped', () => {
       })),
       exclusions: await select(
         store,
-        sql`SELECT day, reason, sum(events) AS events FROM exclusions WHERE project_id = ${string(project.id)} GROUP BY ALL`,
+        sql`SELECT reason, sum(events) AS rows FROM usage WHERE project_id = ${string(project.id)} GROUP BY ALL`,
       ),
       leftovers: await listLeftovers(store),
     }

@@ -14,8 +14,7 @@ import { ATTRIBUTES } from '../../../../model/fact-columns.js'
 /**
  * The suffix of each table's name; the step that creates a table documents its columns.
  *
- * The names and columns of these tables stay as they are, except for the session attributes, which `addMissingColumns` adds: a
- * load that an earlier release staged is published by this one. It cannot be staged again, because part of it may be published
+ * The names and columns of these tables stay as they are, except for those that `addMissingColumns` adds: a load that an earlier release staged is published by this one. It cannot be staged again, because part of it may be published
  * already.
  */
 const SUFFIXES = {
@@ -83,15 +82,19 @@ const addTexts = (columns: readonly Sql[]): Sql =>
   join(columns.map((column) => sql`ADD COLUMN IF NOT EXISTS ${column} String`))
 
 /**
- * Adds the session attributes of this build to the tables of a load that an earlier build has staged. They are empty: that build
- * did not read them from the events. May be repeated.
+ * Adds the columns that an earlier build did not know to the tables of a load that it has staged. Session attributes are empty:
+ * that build did not read them from the events. So is the day on which a row was received. May be repeated.
  */
 export async function addMissingColumns(
   writer: Connection,
-  { sessions, previousStates, movedEvents }: LoadTables,
+  { rows, sessions, previousStates, movedEvents }: LoadTables,
 ): Promise<void> {
   const newAttributes = ATTRIBUTES.map((column) => sql`new_${column}`)
   const changes = [
+    sql`
+${rows}
+  ADD COLUMN IF NOT EXISTS received_on Date,
+  ADD COLUMN IF NOT EXISTS rejection String DEFAULT if(fate = 'rejected', 'other', '')`,
     sql`${sessions} ${addTexts(ATTRIBUTES)}`,
     sql`${previousStates} ${addTexts([...ATTRIBUTES, ...newAttributes])}`,
     sql`${movedEvents} ${addTexts(ATTRIBUTES)}`,

@@ -1,0 +1,111 @@
+/** The command `tallyhouse usage`: what projects used, by day or month. */
+import { Option, type Command } from 'commander'
+import type { Cell } from '../analytics/table.js'
+import { writeCsvRow } from '../http/formats/csv.js'
+import { formatDay, startOfMonth } from '../lib/time.js'
+import { requireProject } from '../projects/store.js'
+import { readUsage, type Usage, type UsageInterval } from '../usage/read-usage.js'
+import type { AddCommand, CommandContext } from './shared/context.js'
+import { appendValue, parseDay } from './shared/options.js'
+import { formatJson, formatNumber, formatTable } from './shared/output.js'
+import { withStore } from './shared/with-store.js'
+
+interface UsageOptions {
+  readonly project?: readonly string[]
+  readonly from?: Date
+  readonly to?: Date
+  readonly interval: UsageInterval
+  readonly json?: boolean
+  readonly csv?: boolean
+}
+
+const INTERVALS: readonly UsageInterval[] = ['day', 'month']
+
+export const addUsage: AddCommand = (program, context) => {
+  program
+    .command('usage')
+    .description('Show what projects used: events by what became of them, queries, and bytes')
+    .option('--project <id>', 'Only this project; repeat it for several', appendValue)
+    .option('--from <day>', 'First day in UTC (default: the first of the month)', parseDay)
+    .option('--to <day>', 'Last day in UTC (default: today)', parseDay)
+    .addOption(
+      new Option('--interval <interval>', 'One row per day or month')
+        .choices(INTERVALS)
+        .default('month'),
+    )
+    .addOption(new Option('--json', 'Print JSON').conflicts('csv'))
+    .option('--csv', 'Print CSV')
+    .action((options: UsageOptions, command: Command) => showUsage(context, options, command))
+}
+
+async function showUsage(
+  context: CommandContext,
+  options: UsageOptions,
+  command: Command,
+): Promise<void> {
+  const now = context.now()
+  const { from = startOfMonth(now), to = now, interval, project: projectIds } = options
+  if (formatDay(from) > formatDay(to)) command.error('error: --from must not be later than --to')
+  const rows = await withStore(context, 'usage', async ({ store, cluster }) => {
+    for (const id of projectIds ?? []) await requireProject(store.reader, id)
+    return readUsage(cluster, {
+      from,
+      to,
+      interval,
+      ...(projectIds !== undefined && { projectIds }),
+    })
+  })
+  if (options.json === true) context.print(formatJson(rows))
+  else if (options.csv === true) context.print(formatCsv(rows))
+  else context.print(formatRows(rows))
+}
+
+/** The columns, each with its value. */
+const COLUMNS: readonly (readonly [name: string, read: (row: Usage) => Cell])[] = [
+  ['project', ({ project }) => project],
+  ['start', ({ start }) => start],
+  ['accepted', ({ accepted }) => accepted],
+  ['counted', ({ counted }) => counted],
+  ['excluded_bots', ({ excluded }) => excluded.bots],
+  ['excluded_addresses', ({ excluded }) => excluded.addresses],
+  ['excluded_countries', ({ excluded }) => excluded.countries],
+  ['rejected_unreadable', ({ rejected }) => rejected.unreadable],
+  ['rejected_size', ({ rejected }) => rejected.size],
+  ['rejected_users', ({ rejected }) => rejected.users],
+  ['rejected_timestamp', ({ rejected }) => rejected.timestamp],
+  ['rejected_field', ({ rejected }) => rejected.field],
+  ['rejected_other', ({ rejected }) => rejected.other],
+  ['repeated', ({ repeated }) => repeated],
+  ['waiting', ({ waiting }) => waiting],
+  ['queries', ({ queries }) => queries],
+  ['bytes', ({ bytes }) => bytes],
+]
+
+const formatCsv = (rows: readonly Usage[]): string =>
+  [
+    writeCsvRow(COLUMNS.map(([name]) => name)),
+    ...rows.map((row) => writeCsvRow(COLUMNS.map(([, read]) => read(row)))),
+  ].join('\r\n')
+
+const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, count) => total + count, 0)
+
+const HEADER = [
+  ...['PROJECT', 'START', 'ACCEPTED', 'COUNTED', 'EXCLUDED', 'REJECTED'],
+  ...['REPEATED', 'WAITING', 'QUERIES', 'BYTES'],
+]
+
+/** Excluded and rejected events as one number each: CSV and JSON have the reasons. */
+const formatRows = (rows: readonly Usage[]): string =>
+  formatTable(
+    [
+      HEADER,
+      ...rows.map((row) => [
+        row.project,
+        row.start,
+        ...[row.accepted, row.counted, sum(row.excluded), sum(row.rejected)].map(formatNumber),
+        ...[row.repeated, row.waiting, row.queries, row.bytes].map(formatNumber),
+      ]),
+    ],
+    (column) => column > 1,
+  )

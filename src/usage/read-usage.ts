@@ -1,0 +1,203 @@
+/** Reads what projects used, by day or month: events by what became of them, queries, and bytes. */
+import { sql, statement, string, strings, type Sql } from '../clickhouse/sql.js'
+import type { Cluster, Shard } from '../cluster/cluster.js'
+import { FORWARDED } from '../ingest/loader/steps/usage.js'
+import { REJECTIONS, type Rejection } from '../ingest/loader/steps/validate-rows.js'
+import { addDays, formatDay, startOfMonth } from '../lib/time.js'
+import { TOTAL } from '../model/rollups.js'
+import { listProjects } from '../projects/store.js'
+import { MOVED_TABLES } from '../relocation/rows/moved-tables.js'
+import { readBetweenLoads, selectWaitingRows } from './waiting-rows.js'
+
+/** Why a row of a project is rejected. A row without a project is a row of none. */
+export type RejectedReason = Exclude<Rejection, 'project'>
+export const REJECTED_REASONS: readonly RejectedReason[] = REJECTIONS.filter(
+  (reason) => reason !== 'project',
+)
+
+export type UsageInterval = 'day' | 'month'
+
+export interface UsageQuery {
+  /** The first day (UTC). With months, its whole month counts. */
+  readonly from: Date
+  /** The last day (UTC). With months, its whole month counts. */
+  readonly to: Date
+  readonly interval: UsageInterval
+  /** The projects; all if left out. */
+  readonly projectIds?: readonly string[]
+}
+
+/** What a project used in a day or month (UTC). The day of an event is that of its arrival. */
+export interface Usage {
+  readonly project: string
+  /** The first day of the period, such as `2026-01-31`. */
+  readonly start: string
+  /** All events that arrived: the sum of the others. */
+  readonly accepted: number
+  /** Events that count in queries, also if they were deleted later. */
+  readonly counted: number
+  readonly excluded: {
+    readonly bots: number
+    readonly addresses: number
+    readonly countries: number
+  }
+  readonly rejected: Readonly<Record<RejectedReason, number>>
+  /** Events whose id came before. */
+  readonly repeated: number
+  /** Events that no load has taken yet. */
+  readonly waiting: number
+  /** Queries that services have answered. */
+  readonly queries: number
+  /** About how many bytes the project takes in the stores, as of now: the same in each row of the project. */
+  readonly bytes: number
+}
+
+/** One number, as a shard has it. */
+interface Part {
+  readonly project: string
+  readonly start: string
+  /** A reason of the table `usage`, or one of OTHER_PARTS. */
+  readonly reason: string
+  readonly count: number
+}
+
+const WAITING = 'waiting'
+const QUERIES = 'queries'
+const BYTES = 'bytes'
+
+/** How many projects are read with one statement of each shard. */
+const MAX_PROJECTS = 500
+
+/**
+ * Reads the usage of projects, from all shards with one statement each for up to 500 projects. A project has a row for each
+ * period in which it used anything. Rows are in the order of projects, by id, and periods.
+ *
+ * @throws the errors of a connection: also if one shard does not answer, because the numbers would be too low
+ */
+export async function readUsage(cluster: Cluster, query: UsageQuery): Promise<readonly Usage[]> {
+  const rows: Usage[] = []
+  for await (const page of readUsagePages(cluster, query)) rows.push(...page)
+  return rows
+}
+
+/** The same as `readUsage`, in pages of up to 500 projects, for callers that have no need of all rows at once. */
+export async function* readUsagePages(
+  cluster: Cluster,
+  { projectIds, ...query }: UsageQuery,
+): AsyncGenerator<readonly Usage[]> {
+  const projects = await listProjects(cluster.home.store.reader)
+  const shards = new Map(projects.map(({ id, shards: names }) => [id, names]))
+  const ids = [...new Set(projectIds ?? shards.keys())].filter((id) => shards.has(id)).toSorted()
+  const livesOn = (project: string, { name }: Shard): boolean => {
+    const names = shards.get(project) ?? []
+    return names.length === 0 ? name === cluster.home.name : names.includes(name)
+  }
+  for (let first = 0; first < ids.length; first += MAX_PROJECTS) {
+    const page = statement(selectParts({ ...query, ids: ids.slice(first, first + MAX_PROJECTS) }))
+    const parts = await Promise.all(
+      cluster.shards.map(async (shard) => {
+        const { writer } = shard.store
+        const { rows } = await readBetweenLoads(writer, () => writer.query<Part>(page))
+        // A shard that a project has left, or is about to get, may have a copy of what another one counts.
+        return rows.filter(
+          ({ project, reason }) =>
+            reason === WAITING || reason === QUERIES || livesOn(project, shard),
+        )
+      }),
+    )
+    yield sumParts(parts.flat())
+  }
+}
+
+/** The bytes of a project: its share of the events of the store, of all tables that have rows of projects. */
+const selectBytes = (ids: readonly string[]): Sql => sql`
+SELECT
+  project_id AS project, '' AS start, ${string(BYTES)} AS reason,
+  toUInt64(sum(pageviews + events) * (
+    SELECT sum(total_bytes) / greatest(1, sumIf(total_rows, name = 'events')) FROM system.tables
+    WHERE database = currentDatabase() AND has(${strings(MOVED_TABLES.map(({ name }) => name))}, name))) AS count
+FROM sessions_monthly AS monthly
+WHERE has(${strings(ids)}, project_id) AND dimension = ${string(TOTAL)}
+GROUP BY project_id`
+
+interface PageQuery extends Omit<UsageQuery, 'projectIds'> {
+  readonly ids: readonly string[]
+}
+
+function selectParts({ from, to, interval, ids }: PageQuery): Sql {
+  const isMonth = interval === 'month'
+  const first = formatDay(isMonth ? startOfMonth(from) : from)
+  const last = formatDay(isMonth ? addDays(startOfMonth(to, 1), -1) : to)
+  const isWithin = sql`day BETWEEN toDate(${string(first)}) AND toDate(${string(last)})`
+  const start = isMonth ? sql`toString(toStartOfMonth(day))` : sql`toString(day)`
+  const isAsked = sql`has(${strings(ids)}, project_id) AND ${isWithin}`
+  return sql`
+SELECT toString(project_id) AS project, ${start} AS start, toString(reason) AS reason, sum(events) AS count
+FROM usage WHERE ${isAsked} AND reason != ${string(FORWARDED)}
+GROUP BY ALL
+UNION ALL
+SELECT project_id, ${start}, ${string(WAITING)}, count()
+FROM (SELECT project_id, toDate(received_at) AS day FROM (${selectWaitingRows(ids)})) WHERE ${isWithin}
+GROUP BY ALL
+UNION ALL
+SELECT toString(project_id), ${start}, ${string(QUERIES)}, sum(queries) FROM query_usage WHERE ${isAsked}
+GROUP BY ALL
+UNION ALL
+${selectBytes(ids)}`
+}
+
+/** Adds up the numbers of all shards. */
+function sumParts(parts: readonly Part[]): readonly Usage[] {
+  const bytes = new Map<string, number>()
+  const periods = new Map<string, Map<string, number>>()
+  for (const { project, start, reason, count } of parts) {
+    if (reason === BYTES) {
+      bytes.set(project, (bytes.get(project) ?? 0) + count)
+      continue
+    }
+    const key = `${project}\n${start}`
+    const counts = periods.get(key) ?? new Map<string, number>()
+    counts.set(reason, (counts.get(reason) ?? 0) + count)
+    periods.set(key, counts)
+  }
+  return [...periods.keys()].toSorted(compareKeys).map((key) => {
+    const [project = '', start = ''] = key.split('\n')
+    const counts = periods.get(key) ?? new Map<string, number>()
+    return toUsage(project, start, counts, bytes.get(project) ?? 0)
+  })
+}
+
+/** A line end sorts before the characters of ids, so that projects stay together. */
+const compareKeys = (one: string, other: string): number => (one < other ? -1 : 1)
+
+function toUsage(
+  project: string,
+  start: string,
+  counts: ReadonlyMap<string, number>,
+  bytes: number,
+): Usage {
+  const count = (reason: string): number => counts.get(reason) ?? 0
+  const queries = count(QUERIES)
+  const sum = [...counts.values()].reduce((total, one) => total + one, 0)
+  return {
+    project,
+    start,
+    accepted: sum - queries,
+    counted: count(''),
+    excluded: { bots: count('bot'), addresses: count('ip'), countries: count('country') },
+    rejected: countRejected(count),
+    repeated: count('repeated'),
+    waiting: count(WAITING),
+    queries,
+    bytes,
+  }
+}
+
+/** Builds the counts of rejected rows. */
+export const countRejected = (
+  count: (reason: RejectedReason) => number,
+): Readonly<Record<RejectedReason, number>> =>
+  Object.fromEntries(REJECTED_REASONS.map((reason) => [reason, count(reason)])) as Record<
+    RejectedReason,
+    number
+  >

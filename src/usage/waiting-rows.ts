@@ -1,0 +1,95 @@
+/** Selects the rows of the inbox that no load has counted: with what the table `usage` has, they are all that was accepted. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
+import { STEP } from '../ingest/loader/load-log.js'
+import { RANGE_PREFIX } from '../ingest/loader/load-source.js'
+
+/**
+ * The loads that have counted their rows, and have not ended. The rows of such a load are still in the inbox. A loader that was
+ * killed may have left one.
+ */
+const COUNTED_LOADS = sql`
+SELECT load, batch FROM loads FINAL
+WHERE step < ${uint64(STEP.loaded)} AND load > (SELECT max(load) FROM inbox_cursor)
+  AND load IN (SELECT load FROM usage)`
+
+/** The end of a range in its name. */
+const RANGE_END = string(String.raw`-(\d+)(?:\.(\d+))?$`)
+
+/** Up to where the rows of the stream are counted: a block, and how many rows of the next one. */
+const COUNTED_UP_TO = sql`(
+  SELECT max((block, rows)) FROM (
+    SELECT argMax(block, load) AS block, argMax(rows, load) AS rows FROM inbox_cursor
+    UNION ALL
+    SELECT toUInt64OrZero(end[1]), toUInt64OrZero(end[2])
+    FROM (
+      SELECT extractGroups(batch, ${RANGE_END}) AS end FROM (${COUNTED_LOADS})
+      WHERE startsWith(batch, ${string(RANGE_PREFIX)})
+    )
+  )
+)`
+
+const isOne = (ids: readonly string[], project: Sql): Sql => sql`has(${strings(ids)}, ${project})`
+
+/** Rows that name their project themselves are read as a whole, so only those of other sources are. */
+function selectRows(ids: readonly string[], isWaiting: Sql): Sql {
+  const named = sql`JSONExtractString(line, 'project')`
+  return sql`
+SELECT toString(project) AS project_id, received_at FROM inbox
+WHERE project != '' AND ${isOne(ids, sql`project`)} AND ${isWaiting}
+UNION ALL
+SELECT ${named} AS project_id, received_at FROM inbox
+WHERE project = '' AND ${isWaiting} AND ${isOne(ids, named)}`
+}
+
+/**
+ * Selects the waiting rows of projects, as `project_id` and `received_at`: rows of the stream behind the last counted one, rows of
+ * batches that no load has counted, and rows that are forwarded to another shard.
+ */
+export function selectWaitingRows(ids: readonly string[]): Sql {
+  const isBehind = sql`
+  batch = '' AND row = 0 AND _block_number > ${COUNTED_UP_TO}.1
+  AND (_block_number > ${COUNTED_UP_TO}.1 + 1 OR _block_offset >= ${COUNTED_UP_TO}.2)`
+  const isInBatch = sql`
+  batch != '' AND batch NOT IN (
+    SELECT batch FROM loads FINAL
+    WHERE step = ${uint64(STEP.loaded)} AND batch IN (SELECT DISTINCT batch FROM inbox WHERE batch != '')
+    UNION ALL
+    SELECT batch FROM (${COUNTED_LOADS})
+  )`
+  return sql`
+${selectRows(ids, isBehind)}
+UNION ALL
+${selectRows(ids, isInBatch)}
+UNION ALL
+SELECT toString(project), received_at FROM forwards
+WHERE ${isOne(ids, sql`project`)}
+  AND (load <= (SELECT max(load) FROM inbox_cursor) OR load IN (SELECT load FROM (${COUNTED_LOADS})))`
+}
+
+/** How often numbers are read, while each time a load counts its rows meanwhile. Loads take far longer than to read. */
+const MAX_READS = 20
+
+/**
+ * Reads what loads have counted together with what waits. A statement reads its tables one after another, so it is repeated if a
+ * load has counted its rows meanwhile: they would be in both numbers, or in none.
+ */
+export async function readBetweenLoads<Result>(
+  writer: Connection,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  let before = await findLastCounted(writer)
+  for (let reads = 1; ; reads += 1) {
+    const result = await read()
+    const after = await findLastCounted(writer)
+    if (after === before || reads === MAX_READS) return result
+    before = after
+  }
+}
+
+async function findLastCounted(writer: Connection): Promise<number> {
+  const { rows } = await writer.query<{ last: number }>(
+    statement(sql`SELECT max(load) AS last FROM usage`),
+  )
+  return rows[0]?.last ?? 0
+}
