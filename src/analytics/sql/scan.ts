@@ -119,7 +119,7 @@ function writeGroupKeys(
 }
 
 function writeGroupKey(
-  { bucketStarts }: StatementContext,
+  { bucketStarts, project }: StatementContext,
   grouping: Grouping,
   relation: RelationName,
 ): Pick<FactKey, 'key' | 'conditions'> {
@@ -127,6 +127,8 @@ function writeGroupKey(
   switch (grouping.kind) {
     case 'none':
       return { key: sql`''`, conditions: [] }
+    case 'project':
+      return { key: project, conditions: [] }
     case 'interval': {
       if (bucketStarts !== undefined) {
         const seconds = sql`intDiv(toUnixTimestamp64Milli(${at}), 1000)`

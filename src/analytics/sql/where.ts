@@ -71,7 +71,7 @@ interface SessionSelects {
 export type WhereWriter = (rows: RowKind, selects: SessionSelects, period: Period) => Sql
 
 /** Whether the condition on a term selects sessions where the rows are events. */
-const isReadFromSessions = (term: Term): boolean =>
+export const isReadFromSessions = (term: Term): boolean =>
   term.kind === 'visit' ||
   (term.kind === 'dimension' && DIMENSIONS[term.dimension].eventColumn === undefined)
 
