@@ -61,7 +61,7 @@ export interface RefusedRow {
 
 export interface AcrossResponse {
   readonly period: AnalyticsQueryResponse['period']
-  /** The request without its projects; `metrics` has the default if there were none. */
+  /** The request without its projects. */
   readonly query: Omit<AcrossRequest, 'projects' | 'org'>
   /** Only with `compare`. */
   readonly comparison?: NonNullable<AnalyticsQueryResponse['comparison']>

@@ -14,8 +14,7 @@ export const shapeProject = (query: Query, row: StoredRow): AcrossRow => ({
 /** Orders rows as a query orders its groups: nulls last, and the ids of projects decide among equals. */
 export function orderProjects(
   rows: readonly AcrossRow[],
-  { order_by: [order] }: Pick<AcrossRequest, 'order_by'>,
-  { metrics: [first = 'users'] }: Pick<Query, 'metrics'>,
+  { order_by: [order], metrics: [first = 'users'] }: Pick<AcrossRequest, 'order_by' | 'metrics'>,
 ): readonly AcrossRow[] {
   const [column, direction] = order ?? [first, 'desc']
   const sign = direction === 'asc' ? 1 : -1

@@ -10,10 +10,12 @@ import { MAX_SERIES_ROWS } from '../request/then-by.js'
 export const MAX_PROJECTS = 1_000
 
 /** Returns the query that is asked about each project, without its series. */
-export function toQueryRequest(request: AcrossRequest): AnalyticsQueryRequest {
-  const { projects: _projects, org: _org, interval: _interval, ...same } = request
-  return { ...same, group_by: [], order_by: [] }
-}
+export const toQueryRequest = ({
+  projects: _projects,
+  org: _org,
+  interval: _interval,
+  ...same
+}: AcrossRequest): AnalyticsQueryRequest => ({ ...same, group_by: [], order_by: [] })
 
 /** Returns the interval by which a query asks for the series. */
 export const toInterval = (interval: NonNullable<AcrossRequest['interval']>): Interval =>
