@@ -3,13 +3,12 @@ import { createNonce, requireOriginAmong } from '../../model/origin.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
 import type { QueriedProject, RunMarked } from '../operation.js'
 import { listTerms } from '../plan/coverage.js'
-import { listScans, type Plan } from '../plan/plan.js'
+import type { Plan } from '../plan/plan.js'
 import { planQuery, planWithOthers, withoutWholeSessions } from '../plan/planner.js'
 import type { Query } from '../request/query.js'
 import type { StoredRow } from '../response.js'
 import { buildProjectsStatement } from '../sql/projects-statement.js'
 import type { ShardGroup } from '../sql/shards.js'
-import { isReadFromSessions } from '../sql/where.js'
 import type { ProjectIds } from './resolve.js'
 
 /** The data of projects that live on the same shards. */
@@ -99,20 +98,33 @@ const MAX_WIDE_PROJECTS = 100
 
 /** Plans the statements about projects that live on the same shards: one, if possible. */
 function planParts(
-  data: ShardsData,
+  { group, listRelations }: ShardsData,
   projects: readonly QueriedProject[],
   toQuery: ToQuery,
 ): readonly Plan[] {
-  const [first, ...others] = projects.map(({ id }) => id)
-  if (first === undefined) return []
-  const { group, listRelations } = data
   const known = listRelations?.() ?? ALL_RELATIONS
   const allowed = group?.isWidening === true ? known.filter((name) => !isRollup(name)) : known
   const plan = (ids: ProjectIds): Plan => planProjects(toQuery(ids), allowed, group)
-  const whole = plan([first, ...others])
-  const most = selectsSessions(whole) ? 1 : group === undefined ? Infinity : MAX_WIDE_PROJECTS
-  return others.length < most ? [whole] : split([first, ...others], most).map(plan)
+  const most = group === undefined ? projects.length : MAX_WIDE_PROJECTS
+  const parts = split(projects, most).map((part) => ({ part, planned: plan(listIds(part)) }))
+  return parts.flatMap(({ part, planned }) => {
+    const cut = readsVisits(planned) ? part.filter(isCut) : []
+    if (cut.length === 0 || part.length === 1) return [planned]
+    const others = part.filter((project) => !isCut(project))
+    return [...split(others, most), ...split(cut, 1)].map((some) => plan(listIds(some)))
+  })
 }
+
+/** Whether there may be events whose session is no longer stored. */
+const isCut = ({ keepDays, hasCutSessions }: QueriedProject): boolean =>
+  keepDays !== null || hasCutSessions
+
+/**
+ * Whether a plan looks for other events of a session. It reads these from the start of the earliest session on, of all projects; of a
+ * session that is not stored, it must read only those within the period.
+ */
+const readsVisits = ({ query }: Plan): boolean =>
+  listTerms(query.predicate).some(({ kind }) => kind === 'visit')
 
 /** Plans a query about several projects, whose sizes are not asked for. */
 function planProjects(
@@ -120,28 +132,22 @@ function planProjects(
   relations: readonly RelationName[],
   group: ShardGroup | undefined,
 ): Plan {
-  // Sessions of different projects may have the same number, so those that cross an edge could not be told apart.
+  // Events of sessions that cross an edge are found by the numbers of users and sessions, which other projects have, too.
   const allowed = withoutWholeSessions(relations)
   const plan = planWithOthers(query, (one) => planQuery(one, allowed, undefined, group?.width))
   // Buckets without events are filled in later.
   return query.grouping.kind === 'interval' ? { ...plan, rows: 'one' } : plan
 }
 
-/**
- * Whether a plan selects sessions by their numbers, which are those of other sessions in another project. Then each project is
- * asked about on its own.
- */
-const selectsSessions = (plan: Plan): boolean =>
-  listTerms(plan.query.predicate).some(isReadFromSessions) ||
-  [plan, ...(plan.comparison === undefined ? [] : [plan.comparison])].some((one) =>
-    listScans(one).some(({ filteredBy }) => filteredBy === 'events'),
-  )
+type SomeProjects = readonly [QueriedProject, ...QueriedProject[]]
 
-function split(ids: ProjectIds, size: number): readonly ProjectIds[] {
-  const parts: ProjectIds[] = []
-  for (let i = 0; i < ids.length; i += size) {
-    const [first, ...others] = ids.slice(i, i + size)
-    if (first !== undefined) parts.push([first, ...others])
-  }
-  return parts
+const listIds = ([first, ...others]: SomeProjects): ProjectIds => [
+  first.id,
+  ...others.map(({ id }) => id),
+]
+
+/** Splits projects into parts of a size; the last one may be smaller. */
+function split(projects: readonly QueriedProject[], size: number): readonly SomeProjects[] {
+  const [first, ...others] = projects.slice(0, size)
+  return first === undefined ? [] : [[first, ...others], ...split(projects.slice(size), size)]
 }

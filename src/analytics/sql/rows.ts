@@ -33,6 +33,8 @@ export interface StatementContext {
   readonly project: Sql
   /** The condition that a row is of the projects of the query. */
   readonly isOfProjects: Sql
+  /** What identifies the session of a row among those of the projects: sessions of different projects may have one number. */
+  readonly sessionKey: Sql
   readonly where: WhereWriter
   /** The starts of the buckets of a zone in seconds since 1970, as one array; absent for other queries. */
   readonly bucketStarts?: Sql | undefined
@@ -65,13 +67,15 @@ export const createContext = ({
 })
 
 /** Writes which rows are those of a query: every table of its statement is read with this condition. */
-function scopeToProjects(query: Query): Pick<StatementContext, 'project' | 'isOfProjects'> {
+function scopeToProjects(
+  query: Query,
+): Pick<StatementContext, 'project' | 'isOfProjects' | 'sessionKey'> {
   if (isByProject(query)) {
     const isOfProjects = sql`project_id IN ${strings(query.projectIds)}`
-    return { project: sql`project_id`, isOfProjects }
+    return { project: sql`project_id`, isOfProjects, sessionKey: sql`(project_id, session)` }
   }
   const project = string(query.projectIds[0])
-  return { project, isOfProjects: sql`project_id = ${project}` }
+  return { project, isOfProjects: sql`project_id = ${project}`, sessionKey: sql`session` }
 }
 
 /** Returns the context of a plan with the same projects and predicate, in the same statement. */
