@@ -116,6 +116,8 @@ function shapeKey(grouping: Grouping, key: string | number): Row['group'] {
       return { [`${PROPERTY_PREFIX}${grouping.name}`]: String(key) }
     case 'property_names':
       return { [PROPERTY_NAMES]: String(key) }
+    case 'project':
+      return { project: String(key) }
     case 'dimension':
       return { [grouping.dimension]: String(key) }
     default:

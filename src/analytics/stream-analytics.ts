@@ -42,7 +42,7 @@ export async function streamPlan(
   const { query } = plan
   const { group, onPlan, stream } = dependencies
   onPlan?.(plan)
-  const origin = { projectId: query.projectId, nonce: createNonce() }
+  const origin = { projectId: query.projectIds[0], nonce: createNonce() }
   const run = checkRows(dependencies.run, origin)
   const statement = buildCountingStatement(plan, origin.nonce, group)
   await stream<CountedRow>(statement, async (rows) => {

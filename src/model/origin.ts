@@ -21,7 +21,8 @@ export const createNonce = (): string => randomId('', 12)
 /**
  * Writes the columns that mark a row.
  *
- * @param project the very fragment by which the statement selects the rows of the project
+ * @param project the very fragment by which the statement selects the rows of the project; for rows of several projects, the column
+ *   that they are grouped by
  */
 export const selectOrigin = (project: Sql, nonce: string): Sql =>
   sql`${project} AS of_project, ${string(nonce)} AS of_request`
@@ -32,7 +33,20 @@ export const selectOrigin = (project: Sql, nonce: string): Sql =>
  * @throws ApiError INTERNAL_ERROR for a row of another origin; the logged cause contains nothing of the row
  */
 export function requireOrigin(rows: readonly MarkedRow[], { projectId, nonce }: Origin): void {
-  if (rows.every((row) => row.of_project === projectId && row.of_request === nonce)) return
+  requireOriginAmong(rows, new Set([projectId]), nonce)
+}
+
+/**
+ * Does the same for the rows of a request about several projects.
+ *
+ * @throws ApiError INTERNAL_ERROR for a row of another project or request
+ */
+export function requireOriginAmong(
+  rows: readonly MarkedRow[],
+  projectIds: ReadonlySet<string>,
+  nonce: string,
+): void {
+  if (rows.every((row) => projectIds.has(row.of_project) && row.of_request === nonce)) return
   throw new ApiError('INTERNAL_ERROR', 'Something went wrong.', {
     cause: new Error('the store returned rows of another project or request; they were discarded'),
   })

@@ -1,6 +1,6 @@
 /** Finds the times of a project's earliest and latest events. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, time } from '../clickhouse/sql.js'
+import { sql, statement, string, strings, time } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 import { createNonce, requireOrigin, selectOrigin, type MarkedRow } from '../model/origin.js'
 
@@ -32,6 +32,23 @@ export async function findFirstEventTime(
         AND timestamp < toDateTime64(first_day + 1, 3, 'UTC')`),
   )
   requireOrigin(rows, { projectId, nonce })
+  const first = rows[0]?.first_ms ?? null
+  return first === null ? null : new Date(first)
+}
+
+/** Returns the time of the earliest event of any of some projects; null when none has one. It reads the days of all their events. */
+export async function findFirstEventTimeOfAny(
+  connection: Connection,
+  projectIds: readonly string[],
+): Promise<Date | null> {
+  const isOfProjects = sql`project_id IN ${strings(projectIds)}`
+  const { rows } = await connection.query<{ first_ms: number | null }>(
+    statement(sql`
+      WITH (SELECT minOrNull(day) FROM events WHERE ${isOfProjects}) AS first_day
+      SELECT toUnixTimestamp64Milli(minOrNull(timestamp)) AS first_ms
+      FROM events
+      WHERE ${isOfProjects} AND day = first_day AND indexHint(toDate(timestamp) = first_day)`),
+  )
   const first = rows[0]?.first_ms ?? null
   return first === null ? null : new Date(first)
 }

@@ -110,7 +110,7 @@ async function* readEvents(
   { stream, maxSliceEvents }: Pick<ExportDependencies, 'stream' | 'maxSliceEvents'>,
   onFailure: (error: unknown) => void,
 ): AsyncGenerator<readonly ExportedRow[], undefined> {
-  const origin = { projectId: asked.query.projectId, nonce: asked.nonce }
+  const origin = { projectId: asked.query.projectIds[0], nonce: asked.nonce }
   const count: CountEvents = async (period, bucketMs) => {
     const statement = buildCountStatement(asked, period, bucketMs)
     const counts: BucketCount[] = []

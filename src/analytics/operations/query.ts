@@ -113,7 +113,7 @@ function checkFormatOfAll({ limit }: AnyBody, format: ResponseFormat): readonly 
 
 /** Names a query. A period that ends now has the same rows until there is another bucket, or another event. */
 export function nameQuery(
-  { projectId: _, period, compared, ...query }: Query,
+  { projectIds: _, period, compared, ...query }: Query,
   writeEnd: WriteEnd,
 ): readonly unknown[] {
   const { grouping } = query

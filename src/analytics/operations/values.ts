@@ -122,6 +122,7 @@ function selectContaining(grouping: Grouping, value: string): Predicate {
     case 'none':
     case 'interval':
     case 'property_names':
+    case 'project':
       throw new TypeError('only dimensions and properties have values')
     default:
       return grouping satisfies never

@@ -95,6 +95,7 @@ function listTermsOf(grouping: Grouping): readonly Term[] {
       return [{ kind: 'property_names' }]
     case 'none':
     case 'interval':
+    case 'project':
       return []
     default:
       return grouping satisfies never

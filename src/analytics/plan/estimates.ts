@@ -64,6 +64,8 @@ export function countGroups(query: Query, sizes: ProjectSizes): number {
   switch (grouping.kind) {
     case 'none':
       return 1
+    case 'project':
+      return query.projectIds.length
     case 'interval':
       return (
         countBuckets(grouping.granularity, period, grouping.zoned) * Math.min(groupLimit, values)

@@ -44,9 +44,10 @@ export type UserCounting =
 
 /**
  * The origin of the response's rows. `one`: the response always has a single row. `events`: a group becomes a row when an
- * event of the period matches, whichever metrics are selected. `buckets`: every bucket of the period is a row.
+ * event of the period matches, whichever metrics are selected. `buckets`: every bucket of the period is a row. `projects`: every project
+ * is one.
  */
-export type RowSource = 'one' | 'events' | 'buckets'
+export type RowSource = 'one' | 'events' | 'buckets' | 'projects'
 
 /** A way of reading that was considered, and what it was estimated to cost. */
 export interface ConsideredWay {

@@ -18,7 +18,7 @@ import {
   withoutThenBy,
 } from '../request/derived-queries.js'
 import type { Predicate } from '../request/filters.js'
-import type { Grouping, Query } from '../request/query.js'
+import { isByProject, type Grouping, type Query } from '../request/query.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 import { estimateCost } from './cost.js'
 import { listTerms, matchRollups, type Need } from './coverage.js'
@@ -195,6 +195,7 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
   property: 'events',
   property_names: 'events',
   interval: 'buckets',
+  project: 'projects',
 }
 
 /** Builds the plan of a query for a way of reading. */
@@ -224,7 +225,8 @@ function planMeasures(
   // Candidates are found by their number of events.
   if (kind === 'candidates') needs.add('pageviews').add('events')
   // Groups are found by their events, even if no measure of events is selected. New users are joined to them.
-  const joinsUsers = query.metrics.includes('new_users') && isRanked(query)
+  const joinsUsers =
+    query.metrics.includes('new_users') && rows === 'buckets' && query.thenBy !== undefined
   if (rows === 'events' || joinsUsers) needs.add('groups')
 
   const divisions = [...needs].map(divide)
@@ -249,7 +251,8 @@ function planNewUsers(
   { avoids }: Way,
 ): NewUsersPlan {
   const { grouping, thenBy, predicate, period } = query
-  const everything = { ...withoutThenBy(query), predicate: EVERYONE }
+  const isOfProjects = isByProject(query)
+  const everything = { ...(isOfProjects ? query : withoutThenBy(query)), predicate: EVERYONE }
   const planUsers = (of: Query): Plan => {
     const metrics = ['users'] as const
     const plan = planMeasures({ ...of, metrics }, relations, { avoids })
@@ -265,8 +268,8 @@ function planNewUsers(
       ? {}
       : {
           earlier: planUsers({
-            ...everything,
-            grouping: { kind: 'none' },
+            ...withoutThenBy(everything),
+            grouping: { kind: isOfProjects ? 'project' : 'none' },
             period: { start: earliestTimestamp, end: period.start },
           }),
         }),

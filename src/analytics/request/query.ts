@@ -20,6 +20,7 @@ export type Grouping =
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
   | { readonly kind: 'property'; readonly name: string }
   | PropertyNames
+  | ProjectGrouping
   | {
       readonly kind: 'interval'
       readonly granularity: Granularity
@@ -34,11 +35,19 @@ interface PropertyNames {
   readonly containing: string
 }
 
+/** A grouping by project, which only queries across projects have: there is a row for each project. */
+interface ProjectGrouping {
+  readonly kind: 'project'
+}
+
 /** The grouping of a time series. */
 export type Series = Extract<Grouping, { readonly kind: 'interval' }>
 
 /** A grouping by the values of a dimension or property. */
 export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' }>
+
+/** What can be the second grouping. */
+type SecondGrouping = ValueGrouping | ProjectGrouping
 
 export interface Order {
   /** A metric, or the grouping itself, or the second one. */
@@ -47,12 +56,13 @@ export interface Order {
 }
 
 export interface Query {
-  readonly projectId: string
+  /** The projects. A query about several groups by project, so that none is added to another. */
+  readonly projectIds: readonly [string, ...string[]]
   readonly period: Period
   readonly metrics: readonly Metric[]
   readonly grouping: Grouping
   /** The second grouping; absent if there is none. */
-  readonly thenBy?: ValueGrouping
+  readonly thenBy?: SecondGrouping
   /** How many groups of the second grouping have a time series; absent for other queries. */
   readonly groupLimit?: number
   readonly predicate: Predicate
@@ -80,6 +90,10 @@ export const listGroupings = ({ grouping, thenBy }: GroupedBy): readonly Groupin
   ...(thenBy === undefined ? [] : [thenBy]),
 ]
 
+/** Whether a query groups by project. */
+export const isByProject = (query: GroupedBy): boolean =>
+  listGroupings(query).some(({ kind }) => kind === 'project')
+
 /** Lists the metrics that the rows of a query are ordered by; none if they are ordered by a grouping. */
 export const listOrderMetrics = ({ order: { by } }: Pick<Query, 'order'>): readonly Metric[] =>
   by === 'group' || by === 'then_by' ? [] : [by]
@@ -100,7 +114,7 @@ export function resolveQuery(
   const metrics = request.metrics.length > 0 ? request.metrics : DEFAULT_METRICS
   const grouping = resolveGrouping(request, period)
   return {
-    projectId,
+    projectIds: [projectId],
     period,
     metrics,
     grouping,

@@ -21,6 +21,7 @@ function findGroupsOf(grouping: Grouping): VisitGroups {
   switch (grouping.kind) {
     case 'none':
     case 'interval':
+    case 'project':
       return 'events'
     case 'property':
     case 'property_names':

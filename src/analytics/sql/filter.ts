@@ -12,9 +12,10 @@ export const writeFilter = (context: StatementContext, rows: RowKind): Sql =>
   context.where(
     rows,
     {
+      key: context.sessionKey,
       byEvents: (condition) => selectSessions(context, condition),
       byColumns: (condition) =>
-        sql`SELECT session FROM ${writeReachingSessions(context, [condition])}`,
+        sql`SELECT ${context.sessionKey} FROM ${writeReachingSessions(context, [condition])}`,
     },
     context.query.period,
   )
@@ -30,7 +31,7 @@ function selectSessions(context: StatementContext, condition: Sql): Sql {
   // Events of sessions that are not stored, because their beginning expired, are read within the period.
   const first = sql`(SELECT least(ifNull(minOrNull(start_at), ${start}), ${start}) FROM ${reaching})`
   const last = sql`(SELECT greatest(ifNull(maxOrNull(end_at), ${end}), ${end}) FROM ${reaching})`
-  return sql`SELECT session FROM ${writeRows(context, 'events', [
+  return sql`SELECT ${context.sessionKey} FROM ${writeRows(context, 'events', [
     selectEventsBetween(first, last),
     condition,
   ])}`
@@ -48,7 +49,7 @@ const isReaching = ({ start, end }: Period): Sql =>
  */
 export function isCurrentState(context: StatementContext, isMeant: Sql): Sql {
   const replaced = writeRows(context, 'whole_sessions', [sql`sign = -1`, isMeant])
-  return sql`((SELECT count() FROM ${replaced}) = 0 OR (session, load) NOT IN (SELECT session, load FROM ${replaced}))`
+  return sql`((SELECT count() FROM ${replaced}) = 0 OR (${context.sessionKey}, load) NOT IN (SELECT ${context.sessionKey}, load FROM ${replaced}))`
 }
 
 /**

@@ -1,5 +1,14 @@
 /** Writes the groups of some scans: one row per group, with the measures of all scans. */
-import { and, int64, join, numberedName, sql, TRUE, type Sql } from '../../clickhouse/sql.js'
+import {
+  and,
+  int64,
+  join,
+  numberedName,
+  sql,
+  strings,
+  TRUE,
+  type Sql,
+} from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
@@ -77,7 +86,9 @@ function writeMeasuredGroups(
     const isRow = rows === 'one' ? sql`true` : isGroup(scan)
     return writeScan(context, scan, [...columns, sql`${isRow} AS is_row`], keys)
   })
-  if (rows === 'buckets') parts.push(writeBuckets(context, measures, areBitmaps))
+  if (rows === 'buckets' || rows === 'projects') {
+    parts.push(writeEmptyRows(context, measures, areBitmaps))
+  }
   const united = measures.map((measure) => {
     const column = MEASURE_COLUMNS[measure]
     const unite = measure === 'users' && areBitmaps ? sql`groupBitmapMerge` : sql`sum`
@@ -160,14 +171,16 @@ function selectZero(measure: Measure, areBitmaps: boolean): Sql {
   return sql`${isBitmap ? NO_USERS : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
 }
 
-/** Writes every bucket of the period as a row that counts nothing. */
-function writeBuckets(
+/** Writes every bucket of the period, or every project, as a row that counts nothing. */
+function writeEmptyRows(
   context: StatementContext,
   measures: readonly Measure[],
   areBitmaps: boolean,
 ): Sql {
   const columns = measures.map((measure) => selectZero(measure, areBitmaps))
-  return sql`SELECT ${join([sql`arrayJoin(${writeBucketKeys(context)}) AS group_key`, ...columns, sql`true AS is_row`])}`
+  const { projectIds, grouping } = context.query
+  const keys = grouping.kind === 'project' ? strings(projectIds) : writeBucketKeys(context)
+  return sql`SELECT ${join([sql`arrayJoin(${keys}) AS group_key`, ...columns, sql`true AS is_row`])}`
 }
 
 /** Writes the keys of all buckets of a time series as an array. */

@@ -17,9 +17,28 @@ export const NO_USERS = sql`bitmapBuild(emptyArrayUInt32())`
  * @param keys an array of the groups to read; absent: all groups
  */
 export function writeNewUsers(context: StatementContext, plan: NewUsersPlan, keys?: Sql): Sql {
-  return context.query.grouping.kind === 'interval'
-    ? countByBucket(context, plan, keys)
-    : countByGroup(context, plan, keys)
+  const { grouping, thenBy } = context.query
+  if (grouping.kind === 'project') return countByProject(context, plan)
+  if (grouping.kind !== 'interval') return countByGroup(context, plan, keys)
+  return thenBy?.kind === 'project'
+    ? countByBucketAndProject(context, plan)
+    : countByBucket(context, plan, keys)
+}
+
+/** Numbers of users mean others in another project, so each project has its own users before the period. */
+function countByProject(context: StatementContext, { users, earlier }: NewUsersPlan): Sql {
+  const parts = [
+    ...writeUserScans(context, users, (bitmap) => [
+      sql`${bitmap} AS matching`,
+      sql`${NO_USERS} AS earlier`,
+    ]),
+    ...writeUserScans(context, earlier, (bitmap) => [
+      sql`${NO_USERS} AS matching`,
+      sql`${bitmap} AS earlier`,
+    ]),
+  ]
+  const isNew = sql`bitmapAndnot(groupBitmapMergeState(parts.matching), groupBitmapMergeState(parts.earlier))`
+  return sql`SELECT group_key, ${countUsers(isNew)} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key`
 }
 
 function countByGroup(
@@ -53,17 +72,42 @@ function countByBucket(context: StatementContext, plan: NewUsersPlan, keys: Sql 
   return sql`SELECT group_key, ${countUsers(isNew)} FROM (SELECT group_key, matching, ${before} FROM (${buckets}) AS buckets)`
 }
 
+/** Counts the new users of each project in each bucket. The users before the period are those of a bucket before all others. */
+function countByBucketAndProject(
+  context: StatementContext,
+  { users, everyone, earlier }: NewUsersPlan,
+): Sql {
+  const keys = sql`group_key, then_key`
+  const groups = uniteUsers(writeUserScans(context, users, selectMatching), keys)
+  const before = writeUserScans(context, earlier, selectMatching).map(
+    (scan) =>
+      sql`SELECT toInt64(-1000000000000) AS group_key, earlier.group_key AS then_key, earlier.matching AS matching FROM (${scan}) AS earlier`,
+  )
+  const all = [...before, ...writeUserScans(context, everyone, selectMatching)]
+  const earlierUsers = sql`groupBitmapMergeState(buckets.matching) OVER (PARTITION BY then_key ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before`
+  const days = sql`SELECT ${keys}, ${earlierUsers} FROM (${uniteUsers(all, keys)}) AS buckets`
+  const isNew = sql`bitmapAndnot(groups.matching, days.before)`
+  return sql`SELECT groups.group_key AS group_key, groups.then_key AS then_key, ${countUsers(isNew)} FROM (${groups}) AS groups INNER JOIN (${days}) AS days ON days.group_key = groups.group_key AND days.then_key = groups.then_key`
+}
+
+/** Selects the bitmap of a scan. */
+const selectMatching = (bitmap: Sql): readonly Sql[] => [sql`${bitmap} AS matching`]
+
+/** Unites the bitmaps of scans that have the same keys. */
+const uniteUsers = (scans: readonly Sql[], keys: Sql): Sql =>
+  sql`SELECT ${keys}, groupBitmapMergeState(parts.matching) AS matching FROM (${join(scans, sql` UNION ALL `)}) AS parts GROUP BY ${keys}`
+
 /** Counts the new users of each group in each bucket: users of earlier buckets are not new in any group. */
 function countByBucketAndGroup(
   context: StatementContext,
   { users, everyone, earlier }: NewUsersPlan,
   keys: Sql | undefined,
 ): Sql {
-  const unite = (parts: readonly Sql[], columns: Sql): Sql =>
-    sql`SELECT ${columns}, groupBitmapMergeState(parts.matching) AS matching FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY ${columns}`
-  const select = (bitmap: Sql): readonly Sql[] => [sql`${bitmap} AS matching`]
-  const groups = unite(writeUserScans(context, users, select, keys), sql`group_key, then_key`)
-  const buckets = unite(writeUserScans(context, everyone, select), sql`group_key`)
+  const groups = uniteUsers(
+    writeUserScans(context, users, selectMatching, keys),
+    sql`group_key, then_key`,
+  )
+  const buckets = uniteUsers(writeUserScans(context, everyone, selectMatching), sql`group_key`)
   const before = sql`${uniteRowsBefore(sql`buckets.matching`)} AS before`
   const isNew = sql`bitmapAndnot(bitmapAndnot(groups.matching, days.before), ${writeEarlier(context, earlier)})`
   return sql`SELECT groups.group_key AS group_key, groups.then_key AS then_key, ${countUsers(isNew)} FROM (${groups}) AS groups INNER JOIN (SELECT group_key, ${before} FROM (${buckets}) AS buckets) AS days ON days.group_key = groups.group_key`

@@ -8,6 +8,7 @@ import {
   or,
   sql,
   string,
+  strings,
   time,
   type Sql,
 } from '../../clickhouse/sql.js'
@@ -22,14 +23,18 @@ import {
 import type { Plan } from '../plan/plan.js'
 import { condense, splitByGrain, type Stretch } from '../plan/divide-period.js'
 import type { Period } from '../request/period.js'
-import type { Query } from '../request/query.js'
+import { isByProject, type Query } from '../request/query.js'
 import { createWhereWriter, type WhereWriter } from './where.js'
 
 /** The values that all parts of one statement share. */
 export interface StatementContext {
   readonly query: Query
-  /** The project of the query, as a parameter. */
+  /** The project of a row: the one of the query, as a parameter, or a column. */
   readonly project: Sql
+  /** The condition that a row is of the projects of the query. */
+  readonly isOfProjects: Sql
+  /** What identifies the session of a row among those of the projects: sessions of different projects may have one number. */
+  readonly sessionKey: Sql
   readonly where: WhereWriter
   /** The starts of the buckets of a zone in seconds since 1970, as one array; absent for other queries. */
   readonly bucketStarts?: Sql | undefined
@@ -53,7 +58,7 @@ export const createContext = ({
 }: Pick<Plan, 'query' | 'readsDays'>): StatementContext => ({
   query,
   bucketStarts: writeBucketStarts(query),
-  project: string(query.projectId),
+  ...scopeToProjects(query),
   where: createWhereWriter(query.predicate),
   readsDays,
   database: sql``,
@@ -61,7 +66,19 @@ export const createContext = ({
   leavesOut: false,
 })
 
-/** Returns the context of a plan with the same project and predicate, in the same statement. */
+/** Writes which rows are those of a query: every table of its statement is read with this condition. */
+function scopeToProjects(
+  query: Query,
+): Pick<StatementContext, 'project' | 'isOfProjects' | 'sessionKey'> {
+  if (isByProject(query)) {
+    const isOfProjects = sql`project_id IN ${strings(query.projectIds)}`
+    return { project: sql`project_id`, isOfProjects, sessionKey: sql`(project_id, session)` }
+  }
+  const project = string(query.projectIds[0])
+  return { project, isOfProjects: sql`project_id = ${project}`, sessionKey: sql`session` }
+}
+
+/** Returns the context of a plan with the same projects and predicate, in the same statement. */
 export const moveContext = (
   context: StatementContext,
   { query, readsDays }: Plan,
@@ -81,11 +98,10 @@ export function writeRows(
   relation: RelationName,
   conditions: readonly Sql[],
 ): Sql {
-  const { project, database, leavesOut } = context
-  const isOfProject = sql`project_id = ${project}`
+  const { isOfProjects, database, leavesOut } = context
   if (leavesOut && isRollup(relation)) throw new TypeError('a rollup counts users who have left')
   const isThere = leavesOut ? [isStillThere(context)] : []
-  const all = [isOfProject, ...isThere, ...RELATIONS[relation].conditions, ...conditions]
+  const all = [isOfProjects, ...isThere, ...RELATIONS[relation].conditions, ...conditions]
   return sql`${database}${RELATIONS[relation].table} WHERE ${join(
     all.filter((condition) => !isTrue(condition)),
     sql` AND `,
@@ -93,12 +109,12 @@ export function writeRows(
 }
 
 /** Writes the ids of users of the project, with conditions on their rows in `users`. */
-export const writeUserIds = ({ project, database }: StatementContext, condition: Sql): Sql =>
-  sql`${database}users WHERE project_id = ${project} AND ${condition}`
+export const writeUserIds = ({ isOfProjects, database }: StatementContext, condition: Sql): Sql =>
+  sql`${database}users WHERE ${isOfProjects} AND ${condition}`
 
 /** Whether the user of a row has not left. Where nobody has, the bitmap is empty. */
-const isStillThere = ({ project, database }: StatementContext): Sql =>
-  sql`NOT bitmapContains((SELECT groupBitmapMergeState(users) FROM ${database}departures WHERE project_id = ${project}), user)`
+const isStillThere = ({ isOfProjects, database }: StatementContext): Sql =>
+  sql`NOT bitmapContains((SELECT groupBitmapMergeState(users) FROM ${database}departures WHERE ${isOfProjects}), user)`
 
 /**
  * Writes the rows of a relation in some periods. Where the plan says so, whole days are found by the column of the day. If

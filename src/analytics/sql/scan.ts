@@ -85,7 +85,7 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
     case 'value':
       return writeFilter(context, 'values')
     case 'events':
-      return sql`session IN (${selectMatchingSessions(context)})`
+      return sql`${context.sessionKey} IN (${selectMatchingSessions(context)})`
     default:
       return filteredBy satisfies never
   }
@@ -98,7 +98,7 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
 function selectMatchingSessions(context: StatementContext): Sql {
   const { query } = context
   const started = writeRows(context, 'sessions', [selectPeriods('sessions', [query.period])])
-  return sql`SELECT session FROM ${writeRows(context, 'events', [
+  return sql`SELECT ${context.sessionKey} FROM ${writeRows(context, 'events', [
     selectEventsBetween(writeBound(query.period.start), sql`(SELECT max(end_at) FROM ${started})`),
     writeFilter(context, 'events'),
   ])}`
@@ -119,7 +119,7 @@ function writeGroupKeys(
 }
 
 function writeGroupKey(
-  { bucketStarts }: StatementContext,
+  { bucketStarts, project }: StatementContext,
   grouping: Grouping,
   relation: RelationName,
 ): Pick<FactKey, 'key' | 'conditions'> {
@@ -127,6 +127,8 @@ function writeGroupKey(
   switch (grouping.kind) {
     case 'none':
       return { key: sql`''`, conditions: [] }
+    case 'project':
+      return { key: project, conditions: [] }
     case 'interval': {
       if (bucketStarts !== undefined) {
         const seconds = sql`intDiv(toUnixTimestamp64Milli(${at}), 1000)`

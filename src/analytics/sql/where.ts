@@ -44,7 +44,8 @@ interface ColumnMapping {
   readonly dimension: (name: DimensionName) => Sql | undefined
   readonly property?: CaseTables<PropertyConditions>
   readonly anonymous?: Sql
-  readonly session?: Sql
+  /** Whether the rows have the session. */
+  readonly hasSession?: true
 }
 
 const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
@@ -52,15 +53,17 @@ const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
     dimension: (name) => DIMENSIONS[name].eventColumn,
     property: buildTables(buildPropertyConditions),
     anonymous: sql`anonymous`,
-    session: sql`session`,
+    hasSession: true,
   },
-  sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn, session: sql`session` },
+  sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn, hasSession: true },
   entries: { dimension: (name) => DIMENSIONS[name].entryColumn },
   values: { dimension: () => sql`value`, property: buildTables(buildPresentConditions) },
 }
 
 /** Writes subqueries of sessions. */
 interface SessionSelects {
+  /** What identifies the session of a row; the subqueries select it. */
+  readonly key: Sql
   /** Selects those with an event that satisfies a condition on rows of `events`. */
   readonly byEvents: (condition: Sql) => Sql
   /** Selects those that satisfy a condition on rows of `sessions`. */
@@ -111,7 +114,7 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
       return not(writePart(predicate.of))
     case 'visit': {
       const condition = write(predicate.of, MAPPINGS.events, selects)
-      return sql`${requireColumn(columns.session)} IN (${selects.byEvents(condition)})`
+      return sql`${requireSession(columns, selects)} IN (${selects.byEvents(condition)})`
     }
     case 'string':
       return compare(predicate.dimension, columns, selects, (text) =>
@@ -151,8 +154,11 @@ function compare(
   const ofSession = requireColumn(DIMENSIONS[dimension].sessionColumn)
   const withoutValue = sql`(${condition(NO_VALUE)})`
   const differing = selects.byColumns(sql`(${condition(ofSession)}) != ${withoutValue}`)
-  return sql`(${requireColumn(columns.session)} IN (${differing})) != ${withoutValue}`
+  return sql`(${requireSession(columns, selects)} IN (${differing})) != ${withoutValue}`
 }
+
+const requireSession = ({ hasSession }: ColumnMapping, { key }: SessionSelects): Sql =>
+  requireColumn(hasSession === true ? key : undefined)
 
 function requireColumn<T>(column: T | undefined): T {
   if (column === undefined) throw new TypeError('the rows lack a column that the predicate reads')

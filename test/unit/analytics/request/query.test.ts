@@ -12,7 +12,7 @@ const resolve = (request: Partial<AnalyticsQueryRequest>) =>
 describe('resolveQuery', () => {
   test('a request with every default', () => {
     expect(resolve({})).toEqual({
-      projectId: 'p1',
+      projectIds: ['p1'],
       period,
       metrics: ['users', 'pageviews', 'events'],
       grouping: { kind: 'none' },

@@ -110,7 +110,7 @@ test('the largest groups are those with the highest value of the first metric ov
   })
   const query = resolveQuery(request, 'p', resolveRange(MONTH))
   expect(isRanked(query) && toRankingQuery(query)).toEqual({
-    projectId: 'p',
+    projectIds: ['p'],
     period: resolveRange(MONTH),
     metrics: ['bounce_rate'],
     grouping: { kind: 'property', name: 'plan' },

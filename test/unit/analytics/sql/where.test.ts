@@ -16,7 +16,7 @@ const selectFrom =
   (table: Sql) =>
   (condition: Sql): Sql =>
     sql`SELECT session FROM ${table} WHERE ${condition}`
-const select = { byEvents: selectFrom(sql`e`), byColumns: selectFrom(sql`s`) }
+const select = { key: sql`session`, byEvents: selectFrom(sql`e`), byColumns: selectFrom(sql`s`) }
 const lower = (predicate: Predicate, rows: RowKind = 'events') =>
   statement(writeCondition(predicate, rows, select))
 
