@@ -281,6 +281,52 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get usage
+         * @description Returns what projects used, by day or month: what became of the events that arrived, the queries, and the bytes stored. For each row,
+         *     `accepted` is the sum of `counted`, `excluded`, `rejected`, `repeated` and `waiting`. A page has some projects, by their ids, with all their
+         *     rows; a project has a row for each period in which it used anything. With `Accept: text/csv` the response is CSV.
+         *
+         *     Needs an admin key with the scope `usage:read`.
+         */
+        readonly get: operations["getUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{id}/status": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get the status of a project
+         * @description Returns how a project is doing: its first and last event, what waits, what was rejected lately and why, and what needs attention.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["getProjectStatus"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -873,6 +919,220 @@ export interface components {
             readonly nextCursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Page of usage
+         * @description What projects used, by their ids and periods.
+         * @example {
+         *       "usage": [],
+         *       "nextCursor": null
+         *     }
+         */
+        readonly UsagePage: {
+            /**
+             * @description The rows of this page.
+             * @example []
+             */
+            readonly usage: readonly components["schemas"]["Usage"][];
+            readonly nextCursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Usage
+         * @description What a project used in a day or month (UTC). The day of an event is that of its arrival. `counted` keeps events that were deleted
+         *     later. `bytes` is an estimate as of now, the same in each row of a project.
+         * @example {
+         *       "project": "shop",
+         *       "start": "2026-01-01",
+         *       "accepted": 1000,
+         *       "counted": 960,
+         *       "excluded": {
+         *         "bots": 20,
+         *         "addresses": 0,
+         *         "countries": 0
+         *       },
+         *       "rejected": {
+         *         "unreadable": 0,
+         *         "size": 0,
+         *         "users": 0,
+         *         "timestamp": 5,
+         *         "field": 0,
+         *         "other": 0
+         *       },
+         *       "repeated": 15,
+         *       "waiting": 0,
+         *       "queries": 310,
+         *       "bytes": 480000
+         *     }
+         */
+        readonly Usage: {
+            readonly project: components["schemas"]["ProjectId"];
+            /**
+             * @description The first day of the period.
+             * @example 2026-01-01
+             */
+            readonly start: string;
+            readonly accepted: components["schemas"]["Count"];
+            readonly counted: components["schemas"]["Count"];
+            readonly excluded: components["schemas"]["ExcludedCounts"];
+            readonly rejected: components["schemas"]["RejectedCounts"];
+            readonly repeated: components["schemas"]["Count"];
+            readonly waiting: components["schemas"]["Count"];
+            readonly queries: components["schemas"]["Count"];
+            readonly bytes: components["schemas"]["Count"];
+        };
+        /**
+         * Count
+         * Format: int64
+         * @description A number of events, queries or bytes.
+         * @example 960
+         */
+        readonly Count: number;
+        /**
+         * Excluded events
+         * @description Events that are not counted: of bots, and from addresses and countries that the project excludes.
+         * @example {
+         *       "bots": 20,
+         *       "addresses": 0,
+         *       "countries": 0
+         *     }
+         */
+        readonly ExcludedCounts: {
+            readonly bots: components["schemas"]["Count"];
+            readonly addresses: components["schemas"]["Count"];
+            readonly countries: components["schemas"]["Count"];
+        };
+        /**
+         * Rejected events
+         * @description Events that cannot be loaded: not readable as JSON, too large, without a user or with several, with a time that is too old or too far ahead, with a
+         *     field that is not valid, or for another reason.
+         * @example {
+         *       "unreadable": 0,
+         *       "size": 0,
+         *       "users": 0,
+         *       "timestamp": 5,
+         *       "field": 0,
+         *       "other": 0
+         *     }
+         */
+        readonly RejectedCounts: {
+            readonly unreadable: components["schemas"]["Count"];
+            readonly size: components["schemas"]["Count"];
+            readonly users: components["schemas"]["Count"];
+            readonly timestamp: components["schemas"]["Count"];
+            readonly field: components["schemas"]["Count"];
+            readonly other: components["schemas"]["Count"];
+        };
+        /**
+         * Status of a project
+         * @description How a project is doing.
+         * @example {
+         *       "firstEventAt": "2025-11-03T10:01:07.000Z",
+         *       "lastEventAt": "2026-01-10T09:12:44.120Z",
+         *       "waiting": 0,
+         *       "lagSeconds": 0,
+         *       "rejectedLately": {
+         *         "days": 7,
+         *         "reasons": {
+         *           "unreadable": 0,
+         *           "size": 0,
+         *           "users": 0,
+         *           "timestamp": 0,
+         *           "field": 0,
+         *           "other": 0
+         *         },
+         *         "samples": []
+         *       },
+         *       "problems": []
+         *     }
+         */
+        readonly ProjectStatus: {
+            readonly firstEventAt: components["schemas"]["OptionalTime"];
+            readonly lastEventAt: components["schemas"]["OptionalTime"];
+            readonly waiting: components["schemas"]["Count"];
+            /**
+             * @description For how many seconds the oldest waiting event has waited; 0 if none waits.
+             * @example 0
+             */
+            readonly lagSeconds: number;
+            readonly rejectedLately: components["schemas"]["RejectedLately"];
+            /**
+             * @description What needs attention, or is under way.
+             * @example []
+             */
+            readonly problems: readonly components["schemas"]["ProjectProblem"][];
+        };
+        /**
+         * Events rejected lately
+         * @description The events of the last days that could not be loaded.
+         * @example {
+         *       "days": 7,
+         *       "reasons": {
+         *         "unreadable": 0,
+         *         "size": 0,
+         *         "users": 0,
+         *         "timestamp": 0,
+         *         "field": 0,
+         *         "other": 0
+         *       },
+         *       "samples": []
+         *     }
+         */
+        readonly RejectedLately: {
+            /**
+             * Format: int32
+             * @description The number of days before the current one.
+             * @example 7
+             */
+            readonly days: number;
+            readonly reasons: components["schemas"]["RejectedCounts"];
+            /**
+             * @description The latest of them, at most 5.
+             * @example []
+             */
+            readonly samples: readonly components["schemas"]["RejectedSample"][];
+        };
+        /**
+         * Rejected event
+         * @description An event that could not be loaded.
+         * @example {
+         *       "at": "2026-01-10T09:12:44.120Z",
+         *       "reason": "timestamp: must be at most 30 days ago",
+         *       "line": "{\"name\":\"signup\"}"
+         *     }
+         */
+        readonly RejectedSample: {
+            readonly at: components["schemas"]["Time"];
+            /**
+             * @description Why it was rejected.
+             * @example timestamp: must be at most 30 days ago
+             */
+            readonly reason: string;
+            /**
+             * @description The start of its text, without IP addresses.
+             * @example {"name":"signup"}
+             */
+            readonly line: string;
+        };
+        /**
+         * Problem of a project
+         * @description What needs attention, or is under way.
+         * @example {
+         *       "kind": "late_events",
+         *       "message": "events have waited for 5 minutes"
+         *     }
+         */
+        readonly ProjectProblem: {
+            /**
+             * @description What it is about.
+             * @example late_events
+             * @enum {string}
+             */
+            readonly kind: "deletion" | "relocation" | "late_events" | "held_data";
+            /**
+             * @description What is wrong, and what to do about it.
+             * @example events have waited for 5 minutes
+             */
+            readonly message: string;
+        };
+        /**
          * Next cursor
          * @description The `cursor` of the next page; `null` for the last one.
          * @example null
@@ -1175,6 +1435,14 @@ export interface components {
         readonly From: string;
         /** @description The end of the period, in UTC, which does not belong to it; without it, all notes from `from` on. */
         readonly To: string;
+        /** @description The first day, in UTC; by default the first of the month. With months, its whole month counts. */
+        readonly Day: string;
+        /** @description The last day, in UTC; by default today. With months, its whole month counts. */
+        readonly LastDay: string;
+        /** @description The length of a period. */
+        readonly UsageInterval: "day" | "month";
+        /** @description Only this project. */
+        readonly OneProject: string;
         /** @description Confirms that data is deleted which a smaller `keepDays` keeps no longer. */
         readonly Confirm: boolean;
         /** @description An entity tag. The change is made only if the project has it still; otherwise the response is 412. */
@@ -1199,6 +1467,8 @@ export interface components {
         readonly ETag: string;
         /** @description The path of what was created. */
         readonly Location: string;
+        /** @description The `cursor` of the next page. Sent with CSV, unless the page is the last. */
+        readonly NextCursor: string;
         /** @description No cache may keep the response. */
         readonly CacheControl: string;
         /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
@@ -1622,7 +1892,7 @@ export interface operations {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    readonly CacheControl: components["headers"]["CacheControl"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1962,6 +2232,92 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ChangePage"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getUsage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The first day, in UTC; by default the first of the month. With months, its whole month counts. */
+                readonly from?: components["parameters"]["Day"];
+                /** @description The last day, in UTC; by default today. With months, its whole month counts. */
+                readonly to?: components["parameters"]["LastDay"];
+                /** @description The length of a period. */
+                readonly interval?: components["parameters"]["UsageInterval"];
+                /** @description Only this project. */
+                readonly project?: components["parameters"]["OneProject"];
+                /** @description Only projects of this organization. */
+                readonly org?: components["parameters"]["OrgFilter"];
+                /** @description The `nextCursor` of the page before; left out for the first page. */
+                readonly cursor?: components["parameters"]["Cursor"];
+                /** @description The most rows of a page. */
+                readonly limit?: components["parameters"]["Limit"];
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of usage. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "Tally-Next-Cursor": components["headers"]["NextCursor"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsagePage"];
+                    readonly "text/csv": string;
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getProjectStatus: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The status. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProjectStatus"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];

@@ -1,7 +1,6 @@
 /** The command `tallyhouse usage`: what projects used, by day or month. */
 import { Option, type Command } from 'commander'
-import type { Cell } from '../analytics/table.js'
-import { writeCsvRow } from '../http/formats/csv.js'
+import { formatUsageCsv } from '../http/management/usage-csv.js'
 import { formatDay, startOfMonth } from '../lib/time.js'
 import { requireProject } from '../projects/store.js'
 import { readUsage, type Usage, type UsageInterval } from '../usage/read-usage.js'
@@ -56,36 +55,9 @@ async function showUsage(
     })
   })
   if (options.json === true) context.print(formatJson(rows))
-  else if (options.csv === true) context.print(formatCsv(rows))
+  else if (options.csv === true) context.print(formatUsageCsv(rows))
   else context.print(formatRows(rows))
 }
-
-/** The columns, each with its value. */
-const COLUMNS: readonly (readonly [name: string, read: (row: Usage) => Cell])[] = [
-  ['project', ({ project }) => project],
-  ['start', ({ start }) => start],
-  ['accepted', ({ accepted }) => accepted],
-  ['counted', ({ counted }) => counted],
-  ['excluded_bots', ({ excluded }) => excluded.bots],
-  ['excluded_addresses', ({ excluded }) => excluded.addresses],
-  ['excluded_countries', ({ excluded }) => excluded.countries],
-  ['rejected_unreadable', ({ rejected }) => rejected.unreadable],
-  ['rejected_size', ({ rejected }) => rejected.size],
-  ['rejected_users', ({ rejected }) => rejected.users],
-  ['rejected_timestamp', ({ rejected }) => rejected.timestamp],
-  ['rejected_field', ({ rejected }) => rejected.field],
-  ['rejected_other', ({ rejected }) => rejected.other],
-  ['repeated', ({ repeated }) => repeated],
-  ['waiting', ({ waiting }) => waiting],
-  ['queries', ({ queries }) => queries],
-  ['bytes', ({ bytes }) => bytes],
-]
-
-const formatCsv = (rows: readonly Usage[]): string =>
-  [
-    writeCsvRow(COLUMNS.map(([name]) => name)),
-    ...rows.map((row) => writeCsvRow(COLUMNS.map(([, read]) => read(row)))),
-  ].join('\r\n')
 
 const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, count) => total + count, 0)

@@ -24,3 +24,6 @@ export type NoteList = Schemas['NoteList']
 export type Change = Schemas['Change']
 export type ChangePage = Schemas['ChangePage']
 export type ErrorCode = Schemas['ErrorCode']
+export type UsagePage = Schemas['UsagePage']
+/** How a project is doing. */
+export type ProjectStatus = Schemas['ProjectStatus']

@@ -10,6 +10,7 @@ import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query
 import type { ShareDependencies } from '../../http/share/read-share.js'
 import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
 import type { StoredProject } from '../../projects/project.js'
+import type { QueryUsage } from '../../usage/query-usage.js'
 import type { ApiDependencies } from './api-routes.js'
 import { countChecks } from './count-checks.js'
 import { createFindData, type FindData, type ReadStore } from './read-stores.js'
@@ -19,6 +20,7 @@ import type { ServiceOptions } from './service-options.js'
 export function createApi(
   options: ServiceOptions,
   stores: ReadonlyMap<string, ReadStore>,
+  usage: Pick<QueryUsage, 'count'>,
 ): ApiDependencies {
   const { cluster, config, now, instruments } = options
   const findData = createFindData(cluster, stores)
@@ -44,6 +46,7 @@ export function createApi(
     openData: (project, request) => openData(findData, now, project, request),
     responses: openResponseCache(options, findData),
     presentExplanation: (explanation) => explanation,
+    countQuery: usage.count,
     queue,
     streams: createQueryQueue({ ...STREAMS, timeoutMs: config.queryTimeoutMs }),
     exports: createQueryQueue({ ...EXPORTS, timeoutMs: config.queryTimeoutMs }),

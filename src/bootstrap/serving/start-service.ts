@@ -9,6 +9,7 @@ import { cacheProbe } from '../../http/server/health.js'
 import { compileContract } from '../../http/validation/contract.js'
 import { watchDisk } from '../../ingest/inbox/disk-space.js'
 import { watchRollups } from './rollup-trust.js'
+import { createQueryUsage } from '../../usage/query-usage.js'
 import { createApp } from './app.js'
 import type { ServiceOptions } from './service-options.js'
 import { createCollector, type CollectStore } from './collector.js'
@@ -42,7 +43,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   for (const [name, { disk }] of collects ?? []) {
     instruments?.store(name).watchDisk(disk.readFreeBytes)
   }
-  const api = reads && createApi(options, reads)
+  const usage =
+    reads && createQueryUsage({ writer: cluster.home.store.writer, now: options.now, logger })
+  const api = reads && usage && createApi(options, reads, usage)
   const contract = await compileContract(config, CONTRACTS[role])
   const management = api && createManagement(options)
   const isApart = config.managementPort !== undefined
@@ -71,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     managementAddress: apart?.address,
     stop: async () => {
       await Promise.all([server.stop(), apart?.stop()])
+      await usage?.stop()
       for (const { rollups } of reads?.values() ?? []) rollups.stop()
       for (const { disk } of collects?.values() ?? []) disk.stop()
     },

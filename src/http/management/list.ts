@@ -3,6 +3,7 @@ import { KEY_OPERATIONS } from './keys.js'
 import type { ManagementOperation } from './management-api.js'
 import { AUDIT_OPERATIONS, NOTE_OPERATIONS } from './notes.js'
 import { LONG_OPERATIONS } from './operations.js'
+import { USAGE_OPERATIONS } from './usage.js'
 import { PROJECT_OPERATIONS } from './projects.js'
 
 export const MANAGEMENT_OPERATIONS: readonly ManagementOperation[] = [
@@ -10,5 +11,6 @@ export const MANAGEMENT_OPERATIONS: readonly ManagementOperation[] = [
   ...KEY_OPERATIONS,
   ...LONG_OPERATIONS,
   ...NOTE_OPERATIONS,
+  ...USAGE_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ]

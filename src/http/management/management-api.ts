@@ -32,6 +32,8 @@ export interface ManagementRequest<Body = unknown> {
   /** The query string, each parameter as a text. */
   readonly query: Readonly<Record<string, string | undefined>>
   readonly body: Body
+  /** The type that the client wants most. */
+  readonly accept: 'application/json' | 'text/csv'
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
   /** For the use cases: the key of the request acts. */
@@ -42,6 +44,8 @@ export interface ManagementResponse {
   readonly status: number
   /** Left out for a response without a body. */
   readonly body?: object
+  /** In place of `body`: a text, whose type is among the headers. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 

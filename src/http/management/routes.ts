@@ -132,6 +132,10 @@ const answer =
       params: request.params as Readonly<Record<string, string>>,
       query: mapQuery(request.query),
       body: request.body as unknown,
+      accept:
+        request.accepts(['application/json', 'text/csv']) === 'text/csv'
+          ? 'text/csv'
+          : 'application/json',
       ifMatch: request.get('If-Match'),
       ifNoneMatch: request.get('If-None-Match'),
       context: { cluster, now, actor: key.id },
@@ -144,7 +148,8 @@ const answer =
         : runOnce(run, managementRequest, { idempotencyKey, secret, target: request.originalUrl })
     ).catch(throwApiError)
     response.status(sent.status).set(sent.headers ?? {})
-    if (sent.body === undefined) response.end()
+    if (sent.text !== undefined) response.send(sent.text)
+    else if (sent.body === undefined) response.end()
     else response.json(sent.body)
   }
 

@@ -76,7 +76,7 @@ function listEndpoints(operation: AnyOperation): readonly Endpoint[] {
 }
 
 /** Answers a request. Known rows need no turn. */
-const answerKept = (
+const answerKept = async (
   api: QueryApi,
   operation: AnsweredOperation,
   request: ValidBody,
@@ -84,7 +84,7 @@ const answerKept = (
 ): Promise<GivenResponse> => {
   const { project, principal, signal, now } = context
   const { keyId } = principal
-  return api.responses.answer(
+  const given = await api.responses.answer(
     { operation, request, project, keyId, signal, now },
     ({ signal: whileWanted, facts }) =>
       api.queue.run(keyId, whileWanted, (turn) => {
@@ -95,6 +95,8 @@ const answerKept = (
         })
       }),
   )
+  api.countQuery(project.id)
+  return given
 }
 
 const answerExplained = (
@@ -111,14 +113,14 @@ const answerExplained = (
   })
 
 /** Streams the response to a request. Streams and exports have queues of their own, with places for each project. */
-export const streamOperation = (
+export const streamOperation = async (
   api: QueryApi,
   operation: StreamedOperation,
   request: ValidBody,
   context: RequestContext,
   send: (streamed: Streamed, pace: ReaderPace) => Promise<void>,
-): Promise<void> =>
-  api[operation.queue].run(context.principal.projectId, context.signal, (turn) =>
+): Promise<void> => {
+  await api[operation.queue].run(context.principal.projectId, context.signal, (turn) =>
     operation.stream(
       request,
       context.project,
@@ -126,6 +128,8 @@ export const streamOperation = (
       (streamed) => send(streamed, turn.pace),
     ),
   )
+  api.countQuery(context.project.id)
+}
 
 /** Opens the data of the project of a request, and logs its plans. */
 const openData = (api: QueryApi, request: RunningRequest): StreamDependencies => ({

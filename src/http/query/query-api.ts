@@ -19,5 +19,7 @@ export interface QueryApi {
   readonly streams: QueryQueue
   /** The queue of exports: they may last for hours, and leave the streams their places. */
   readonly exports: QueryQueue
+  /** Counts a query of a project that was answered. */
+  readonly countQuery: (projectId: string) => void
   readonly now: () => Date
 }

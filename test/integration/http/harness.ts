@@ -223,6 +223,7 @@ export async function startApp({
       recall: () => undefined,
       openData: (_project, request) => openData(given, request),
       presentExplanation: (explanation) => explanation,
+      countQuery: () => undefined,
       responses: createResponseCache({
         maxBytes: 0,
         readVersion: () => Promise.resolve(undefined),

@@ -413,3 +413,41 @@ test('the audit log has each change once, with what it changed, and no secret', 
   ])
   expect(JSON.stringify(log)).not.toContain(secret)
 })
+
+test('usage adds up, and knows the queries of the key', async () => {
+  await put('used', { ...SHOP, org: 'metered' })
+  const project = await requireProject(service.store.reader, 'used')
+  await sendEvents(service.store, project, [visit('a'), visit('b')])
+  const { body } = await send('GET', '/v1/usage?project=used&from=2026-01-01&to=2099-12-31')
+  const { usage, nextCursor } = body as {
+    usage: { accepted: number; counted: number }[]
+    nextCursor: string | null
+  }
+  expect([usage.length, usage[0]?.accepted, usage[0]?.counted, nextCursor]).toEqual([1, 2, 2, null])
+  const csv = await fetch(
+    `${service.service.address}/v1/usage?org=metered&from=2026-01-01&to=2099-12-31&interval=day`,
+    { headers: { Accept: 'text/csv', Authorization: `Bearer ${await service.issue('metered')}` } },
+  )
+  const [header, row, ...more] = (await csv.text()).split('\r\n')
+  expect([header?.split(',').slice(0, 4), row?.split(',')[0], more]).toEqual([
+    ['project', 'start', 'accepted', 'counted'],
+    'used',
+    [],
+  ])
+})
+
+test('the status of a project says when its events were', async () => {
+  await put('well')
+  const project = await requireProject(service.store.reader, 'well')
+  await sendEvents(service.store, project, [visit('a')])
+  const { body } = await send('GET', '/v1/projects/well/status')
+  expect(body).toEqual({
+    ...{ firstEventAt: '2026-03-09T10:00:00.000Z', lastEventAt: '2026-03-09T10:00:00.000Z' },
+    ...{ waiting: 0, lagSeconds: 0 },
+    rejectedLately: {
+      ...{ days: 7, samples: [] },
+      reasons: { unreadable: 0, size: 0, users: 0, timestamp: 0, field: 0, other: 0 },
+    },
+    problems: [],
+  })
+})
