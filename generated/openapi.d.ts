@@ -154,6 +154,29 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/projects": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Query several projects
+         * @description Runs a query on the traffic of several projects, and returns a row for each. A row is what `/v1/analytics/query` returns for the project
+         *     alone: users are those of the project, and are never added up over projects.
+         *
+         *     It needs an admin key with the scope `analytics:read` (see [Management](/docs/management)), not the API key of a project.
+         */
+        readonly post: operations["queryProjects"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/analytics/explain": {
         readonly parameters: {
             readonly query?: never;
@@ -569,6 +592,236 @@ export interface components {
          * @enum {string}
          */
         readonly RetentionInterval: "day" | "week" | "month";
+        /**
+         * Query about several projects
+         * @description A query about several projects, which has one row for each. Only `date_range` is required.
+         * @example {
+         *       "projects": [
+         *         "shop",
+         *         "blog"
+         *       ],
+         *       "date_range": "30days",
+         *       "metrics": [
+         *         "users",
+         *         "pageviews"
+         *       ]
+         *     }
+         */
+        readonly ProjectsQueryRequest: {
+            /**
+             * @description The ids of the projects, each once. Left out, they are those of `org`, or all that the key may see, if these are at most 1,000.
+             * @example [
+             *       "shop",
+             *       "blog"
+             *     ]
+             */
+            readonly projects?: readonly string[];
+            /**
+             * @description The organization whose projects are meant; not together with `projects`.
+             * @example acme
+             */
+            readonly org?: string;
+            readonly date_range: components["schemas"]["DateRange"];
+            readonly metrics?: components["schemas"]["Metrics"];
+            readonly interval?: components["schemas"]["ProjectsInterval"];
+            /**
+             * @description The order of the rows: a metric of the query or `project`, and a direction. By default descending by the first metric. Nulls are
+             *     last, and among equals the id of the project decides. Projects whose query is refused are at the end.
+             * @default []
+             * @example [
+             *       [
+             *         "users",
+             *         "desc"
+             *       ]
+             *     ]
+             */
+            readonly order_by?: readonly components["schemas"]["ProjectsOrder"][];
+            readonly limit?: components["schemas"]["Limit"];
+            readonly offset?: components["schemas"]["Offset"];
+            readonly filters?: components["schemas"]["Filters"];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+            readonly time_zone?: components["schemas"]["TimeZone"];
+            readonly compare?: components["schemas"]["Compare"];
+            readonly compare_align?: components["schemas"]["CompareAlign"];
+        };
+        /**
+         * Interval of the series
+         * @description Adds a time series to each row of the page, with buckets of this size. The rows of a page multiplied by the buckets may be at most
+         *     100,000. Series are read after the rows, so an event that is loaded in between is in the series alone.
+         * @example day
+         * @enum {string}
+         */
+        readonly ProjectsInterval: "day" | "week" | "month";
+        /**
+         * Order of projects
+         * @description A metric of the query or `project`, and a direction.
+         * @example [
+         *       "users",
+         *       "desc"
+         *     ]
+         */
+        readonly ProjectsOrder: readonly [
+            components["schemas"]["ProjectsOrderField"],
+            components["schemas"]["SortDirection"]
+        ];
+        /**
+         * Order field of projects
+         * @description One of the `metrics`, or `project`.
+         * @example users
+         */
+        readonly ProjectsOrderField: string;
+        /**
+         * Response about several projects
+         * @description A page of projects with their metrics.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "metrics": [
+         *           "users"
+         *         ],
+         *         "order_by": [],
+         *         "limit": 100,
+         *         "offset": 0,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "pagination": {
+         *         "limit": 100,
+         *         "offset": 0,
+         *         "returned": 1,
+         *         "total": 1
+         *       },
+         *       "data": [
+         *         {
+         *           "project": "shop",
+         *           "metrics": {
+         *             "users": 812
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        readonly ProjectsQueryResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedProjectsQuery"];
+            readonly comparison?: components["schemas"]["Comparison"];
+            readonly pagination: components["schemas"]["Pagination"];
+            /**
+             * @description The rows of this page.
+             * @example []
+             */
+            readonly data: readonly components["schemas"]["ProjectsRow"][];
+        };
+        /**
+         * Resolved query about several projects
+         * @description The query as the service interpreted it, with every default filled in, without its projects.
+         * @example {
+         *       "date_range": [
+         *         "2026-01-01",
+         *         "2026-01-31"
+         *       ],
+         *       "metrics": [
+         *         "users"
+         *       ],
+         *       "order_by": [],
+         *       "limit": 100,
+         *       "offset": 0,
+         *       "filters": [],
+         *       "filtersOperator": "and"
+         *     }
+         */
+        readonly ResolvedProjectsQuery: {
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
+            /**
+             * @description The metrics of every row, in order.
+             * @example [
+             *       "users"
+             *     ]
+             */
+            readonly metrics: readonly components["schemas"]["Metric"][];
+            readonly interval?: components["schemas"]["ProjectsInterval"];
+            /**
+             * @description The requested order; empty if the default order applied.
+             * @example []
+             */
+            readonly order_by: readonly components["schemas"]["ProjectsOrder"][];
+            /**
+             * Format: int32
+             * @description The maximum number of rows to return.
+             * @example 100
+             */
+            readonly limit: number;
+            /**
+             * Format: int32
+             * @description The number of rows skipped.
+             * @example 0
+             */
+            readonly offset: number;
+            /**
+             * @description The filters; empty if there are none.
+             * @example []
+             */
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
+            readonly filtersOperator: components["schemas"]["FiltersOperator"];
+            /** @description The time zone, as it was sent; absent if none was. */
+            readonly time_zone?: components["schemas"]["TimeZone"];
+            /** @description The comparison, as it was sent; absent if none was. */
+            readonly compare?: components["schemas"]["ResolvedCompare"];
+            /** @description The alignment of the comparison, as it was sent; absent if none was. */
+            readonly compare_align?: components["schemas"]["CompareAlign"];
+        };
+        /**
+         * Row of a project
+         * @description A project with its metrics. If its query is refused, because the period starts before the data that its plan may query, it has `error` in
+         *     place of `metrics`; the other projects have their rows all the same.
+         * @example {
+         *       "project": "shop",
+         *       "metrics": {
+         *         "users": 812
+         *       }
+         *     }
+         */
+        readonly ProjectsRow: {
+            /**
+             * @description The id of the project.
+             * @example shop
+             */
+            readonly project: string;
+            readonly metrics?: components["schemas"]["MetricValues"];
+            readonly comparison?: components["schemas"]["RowComparison"];
+            /**
+             * @description Every bucket of the period, in order. Sent if the query has `interval`.
+             * @example []
+             */
+            readonly series?: readonly components["schemas"]["ProjectsBucket"][];
+            /** @description Why the query about this project is refused, with the code `PLAN_LIMIT_EXCEEDED`. */
+            readonly error?: components["schemas"]["ApiError"];
+        };
+        /**
+         * Bucket of a project
+         * @description The metrics of a project in one bucket of its series.
+         * @example {
+         *       "date": "2026-01-01T00:00:00Z",
+         *       "metrics": {
+         *         "users": 40
+         *       }
+         *     }
+         */
+        readonly ProjectsBucket: {
+            /**
+             * @description The start of the bucket, as in a time series of a query.
+             * @example 2026-01-01T00:00:00Z
+             */
+            readonly date: string;
+            readonly metrics: components["schemas"]["MetricValues"];
+        };
         /**
          * Metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
@@ -4609,6 +4862,47 @@ export interface operations {
             readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly queryProjects: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The query, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ProjectsQueryRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A page of projects. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProjectsQueryResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
             readonly default: components["responses"]["OtherError"];
         };
     };

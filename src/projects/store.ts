@@ -45,6 +45,19 @@ export async function listProjectsAfter(
   return rows.map(toStoredProject)
 }
 
+/** Returns the projects with these ids that exist, by their ids. */
+export async function listProjectsById(
+  connection: Connection,
+  ids: readonly string[],
+): Promise<readonly StoredProject[]> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(
+      sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id IN ${strings(ids)} ORDER BY id`,
+    ),
+  )
+  return rows.map(toStoredProject)
+}
+
 /** Returns the projects that anyone may look at. */
 export async function listPublicProjects(
   connection: Connection,

@@ -22,7 +22,9 @@ export function orderProjects(
     return rows.toSorted((one, other) => sign * compare(one.project, other.project))
   }
   return rows.toSorted((one, other) => {
-    const [value, otherValue] = [one.metrics[column] ?? null, other.metrics[column] ?? null]
+    const [value, otherValue] = [one, other].map(
+      ({ metrics }) => (metrics as Readonly<Record<string, number | null>>)[column] ?? null,
+    ) as [number | null, number | null]
     const isFirst = compare(Number(value === null), Number(otherValue === null))
     const byValue = value === null || otherValue === null ? 0 : sign * (value - otherValue)
     return isFirst || byValue || compare(one.project, other.project)

@@ -95,7 +95,8 @@ export function createApp(dependencies: AppDependencies): Express {
   addRoutes(app, {
     ...(collector === undefined ? {} : buildCollectorRoutes(collector, dependencies)),
     ...(api === undefined ? {} : buildQueryRoutes(api, counters, contract, shutdown)),
-    ...(management && buildManagementRoutes(management, contract, api?.authenticate)),
+    ...(management &&
+      buildManagementRoutes(management, contract, shutdown.stopping, api?.authenticate)),
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter(collector.scriptName))

@@ -47,7 +47,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     reads && createQueryUsage({ writer: cluster.home.store.writer, now: options.now, logger })
   const api = reads && usage && createApi(options, reads, usage)
   const contract = await compileContract(config, CONTRACTS[role])
-  const management = api && createManagement(options)
+  const management = api && createManagement(options, api)
   const isApart = config.managementPort !== undefined
   const app = createApp({
     api,

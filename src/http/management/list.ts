@@ -1,4 +1,5 @@
 /** All operations of management. Routes are built from this list. */
+import { ACROSS_OPERATIONS } from './across.js'
 import { KEY_OPERATIONS } from './keys.js'
 import type { ManagementOperation } from './management-api.js'
 import { AUDIT_OPERATIONS, NOTE_OPERATIONS } from './notes.js'
@@ -13,4 +14,5 @@ export const MANAGEMENT_OPERATIONS: readonly ManagementOperation[] = [
   ...NOTE_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...AUDIT_OPERATIONS,
+  ...ACROSS_OPERATIONS,
 ]

@@ -1,10 +1,13 @@
 /** What an operation of management is given, and what it returns. Each operation is a row of a list. */
+import type { AnyOperation } from '../../analytics/operation.js'
 import type { AdminKey } from '../../auth/admin-keys.js'
 import type { AdminAuthenticator } from '../../auth/authenticate-admin.js'
 import type { SigningKey } from '../../auth/signing-key.js'
 import type { Cluster } from '../../cluster/cluster.js'
+import type { AcrossRequest, AcrossResponse } from '../../contract/across-projects.js'
 import type { AdminScope } from '../../contract/admin-scopes.js'
 import { MissingError } from '../../lib/errors.js'
+import type { Logger } from '../../lib/log.js'
 import type { ManagementContext } from '../../management/context.js'
 import type { StoredProject } from '../../projects/project.js'
 import { requireProject } from '../../projects/store.js'
@@ -16,6 +19,12 @@ export interface ManagementApi {
   readonly cluster: Cluster
   /** Opens the key that signs API keys. */
   readonly openSigningKey: () => Promise<SigningKey>
+  /** Answers a query about projects. */
+  readonly queryProjects: (
+    request: AcrossRequest,
+    projects: readonly StoredProject[],
+    asker: Asker,
+  ) => Promise<AcrossResponse>
   /** Is called when an operation was stored. */
   readonly onOperation: () => void
   readonly now: () => Date
@@ -23,6 +32,15 @@ export interface ManagementApi {
   readonly defaultWidth: number
   /** Requests per minute and admin key; 0 means no limit. */
   readonly rateLimit: number
+}
+
+/** Who waits for a query. */
+export interface Asker {
+  readonly keyId: string
+  readonly requestId: string
+  readonly logger: Logger
+  /** Aborts when the response can no longer be delivered. */
+  readonly signal: AbortSignal
 }
 
 /** A request that is authenticated and valid. */
@@ -36,6 +54,7 @@ export interface ManagementRequest<Body = unknown> {
   readonly accept: 'application/json' | 'text/csv'
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
+  readonly asker: Asker
   /** For the use cases: the key of the request acts. */
   readonly context: ManagementContext
 }
@@ -56,6 +75,8 @@ export interface ManagementOperation {
   readonly scope: AdminScope
   /** The most bytes of its body; 64 kB if left out. */
   readonly maxBytes?: number
+  /** What checks its body in place of the contract of management, for an operation that the contract of queries has. */
+  readonly isOfQueries?: AnyOperation
   /** Whether an API key of the project may call it, too. */
   readonly isForProjectKeys?: true
   readonly run: (api: ManagementApi, request: ManagementRequest) => Promise<ManagementResponse>

@@ -4,6 +4,7 @@ import { ApiError, createValidationError } from '../../contract/errors.js'
 import { recognizeCredential, parseBearerToken } from '../../contract/bearer.js'
 import { ConflictError, FieldValueError, MissingError, UserError } from '../../lib/errors.js'
 import type { AdminKey } from '../../auth/admin-keys.js'
+import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { limitBodySize } from '../server/body.js'
 import { treatHeadAsGet } from '../server/http-conformance.js'
 import type { Handler, RouteTable } from '../server/routes.js'
@@ -21,10 +22,14 @@ import type {
   ManagementResponse,
 } from './management-api.js'
 
-/** @param authenticateKey finds API keys of projects, for the operations that they may call; left out where none is served */
+/**
+ * @param stopping is aborted when pending requests are given up
+ * @param authenticateKey finds API keys of projects, for the operations that they may call; left out where none is served
+ */
 export function buildManagementRoutes(
   api: ManagementApi,
   contract: Contract,
+  stopping: AbortSignal,
   authenticateKey?: Authenticate,
 ): RouteTable {
   const limit = limitRequests({
@@ -35,7 +40,7 @@ export function buildManagementRoutes(
   })
   const routes: Record<string, Record<string, readonly Handler[]>> = {}
   for (const operation of MANAGEMENT_OPERATIONS) {
-    const { method, path } = operation
+    const { method, path, isOfQueries } = operation
     const methods = (routes[toExpressPath(path)] ??= {})
     methods[method] = [
       requireEnabled(api),
@@ -43,8 +48,10 @@ export function buildManagementRoutes(
       limit,
       requireAdminScope(operation),
       ...readBody(operation),
-      contract.checkManagement(method, path),
-      answer(api, operation),
+      isOfQueries === undefined
+        ? contract.checkManagement(method, path)
+        : contract.check(isOfQueries),
+      answer(api, operation, stopping),
     ]
   }
   return routes
@@ -123,8 +130,9 @@ function readBody({ method, maxBytes = MAX_QUERY_BYTES }: ManagementOperation): 
 
 /** Runs an operation, once for an `Idempotency-Key`, and sends its response. */
 const answer =
-  (api: ManagementApi, operation: ManagementOperation): RequestHandler =>
+  (api: ManagementApi, operation: ManagementOperation, stopping: AbortSignal): RequestHandler =>
   async (request, response) => {
+    const signal = abortOnDisconnect(response, stopping)
     const { key, secret } = getAdminContext(request)
     const { cluster, now } = api
     const managementRequest: ManagementRequest = {
@@ -138,6 +146,7 @@ const answer =
           : 'application/json',
       ifMatch: request.get('If-Match'),
       ifNoneMatch: request.get('If-None-Match'),
+      asker: { keyId: key.id, requestId: request.id as string, logger: request.log, signal },
       context: { cluster, now, actor: key.id },
     }
     const idempotencyKey = operation.method === 'post' ? request.get('Idempotency-Key') : undefined

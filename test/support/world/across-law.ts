@@ -84,7 +84,13 @@ export async function expectEachAlone(
 
   const [column, direction] = order_by[0] ?? [asked.metrics[0]!, 'desc']
   const values = data.flatMap((row) =>
-    'metrics' in row ? [column === 'project' ? row.project : (row.metrics[column] ?? null)] : [],
+    'metrics' in row
+      ? [
+          column === 'project'
+            ? row.project
+            : ((row.metrics as Readonly<Record<string, number | null>>)[column] ?? null),
+        ]
+      : [],
   )
   const known = values.filter((value) => value !== null)
   const ascending = known.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))

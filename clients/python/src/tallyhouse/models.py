@@ -151,6 +151,122 @@ RetentionInterval: TypeAlias = Literal["day", "week", "month"]
 """The length of the intervals, which are those of UTC. A `week` starts on Monday."""
 
 
+class ProjectsQueryRequest(TypedDict):
+    """A query about several projects, which has one row for each. Only `date_range` is required."""
+
+    projects: NotRequired[list[str]]
+    """The ids of the projects, each once. Left out, they are those of `org`, or all that the key may see, if these are at most 1,000."""
+
+    org: NotRequired[str]
+    """The organization whose projects are meant; not together with `projects`."""
+
+    date_range: "DateRange"
+    metrics: NotRequired["Metrics"]
+    interval: NotRequired["ProjectsInterval"]
+    order_by: NotRequired["list[ProjectsOrder]"]
+    """The order of the rows: a metric of the query or `project`, and a direction. By default descending by the first metric. Nulls are
+    last, and among equals the id of the project decides. Projects whose query is refused are at the end.
+    """
+
+    limit: NotRequired["Limit"]
+    offset: NotRequired["Offset"]
+    filters: NotRequired["Filters"]
+    filtersOperator: NotRequired["FiltersOperator"]
+    time_zone: NotRequired["TimeZone"]
+    compare: NotRequired["Compare"]
+    compare_align: NotRequired["CompareAlign"]
+
+
+ProjectsInterval: TypeAlias = Literal["day", "week", "month"]
+"""Adds a time series to each row of the page, with buckets of this size. The rows of a page multiplied by the buckets may be at most
+100,000. Series are read after the rows, so an event that is loaded in between is in the series alone.
+"""
+
+
+ProjectsOrderField: TypeAlias = str
+"""One of the `metrics`, or `project`."""
+
+
+SortDirection: TypeAlias = Literal["asc", "desc"]
+"""`asc`: smallest or earliest first. `desc`: largest or latest first. Nulls come last in both directions."""
+
+
+ProjectsOrder: TypeAlias = (
+    tuple[ProjectsOrderField, SortDirection]
+    | list[ProjectsOrderField
+    | SortDirection]
+)
+"""A metric of the query or `project`, and a direction."""
+
+
+class ProjectsQueryResponse(TypedDict):
+    """A page of projects with their metrics."""
+
+    period: "Period"
+    query: "ResolvedProjectsQuery"
+    comparison: NotRequired["Comparison"]
+    pagination: "Pagination"
+    data: "list[ProjectsRow]"
+    """The rows of this page."""
+
+
+class ResolvedProjectsQuery(TypedDict):
+    """The query as the service interpreted it, with every default filled in, without its projects."""
+
+    date_range: "ResolvedDateRange"
+    metrics: "list[Metric]"
+    """The metrics of every row, in order."""
+
+    interval: NotRequired["ProjectsInterval"]
+    order_by: "list[ProjectsOrder]"
+    """The requested order; empty if the default order applied."""
+
+    limit: int
+    """The maximum number of rows to return."""
+
+    offset: int
+    """The number of rows skipped."""
+
+    filters: "list[QueryFilter]"
+    """The filters; empty if there are none."""
+
+    filtersOperator: "FiltersOperator"
+    time_zone: NotRequired["TimeZone"]
+    """The time zone, as it was sent; absent if none was."""
+
+    compare: NotRequired["ResolvedCompare"]
+    """The comparison, as it was sent; absent if none was."""
+
+    compare_align: NotRequired["CompareAlign"]
+    """The alignment of the comparison, as it was sent; absent if none was."""
+
+
+class ProjectsRow(TypedDict):
+    """A project with its metrics. If its query is refused, because the period starts before the data that its plan may query, it has `error` in
+    place of `metrics`; the other projects have their rows all the same.
+    """
+
+    project: str
+    """The id of the project."""
+
+    metrics: NotRequired["MetricValues"]
+    comparison: NotRequired["RowComparison"]
+    series: NotRequired["list[ProjectsBucket]"]
+    """Every bucket of the period, in order. Sent if the query has `interval`."""
+
+    error: NotRequired["ApiError"]
+    """Why the query about this project is refused, with the code `PLAN_LIMIT_EXCEEDED`."""
+
+
+class ProjectsBucket(TypedDict):
+    """The metrics of a project in one bucket of its series."""
+
+    date: str
+    """The start of the bucket, as in a time series of a query."""
+
+    metrics: "MetricValues"
+
+
 Metric: TypeAlias = Literal[
     "users",
     "pageviews",
@@ -283,10 +399,6 @@ class OrderTerm(TypedDict):
 
 OrderField: TypeAlias = str
 """One of the `metrics`, a grouping, or `date`."""
-
-
-SortDirection: TypeAlias = Literal["asc", "desc"]
-"""`asc`: smallest or earliest first. `desc`: largest or latest first. Nulls come last in both directions."""
 
 
 OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | SortDirection]
