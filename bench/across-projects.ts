@@ -21,7 +21,14 @@ import {
   insertSessions,
 } from './reads/generate-sql.js'
 import { openBenchStore, withDataFolder } from './shared/data-folder.js'
-import { formatTenths, measureMs, printMachine, printTable, summarize } from './shared/figures.js'
+import {
+  formatTenths,
+  formatWhole,
+  measureMs,
+  printMachine,
+  printTable,
+  summarize,
+} from './shared/figures.js'
 
 /** The events of all projects together, in the last days of 2025. */
 const EVENTS = Number(process.env['EVENTS'] ?? 3_000_000)
@@ -132,14 +139,13 @@ await withDataFolder(async (dataDir) => {
         if (i >= 0) times.push(ms)
       }
       const { median, p95 } = summarize(times)
+      console.error(`${name}: ${formatTenths(median)} ms`)
       const alone = await runAlone(store, projects, asked)
-      rows.push([name, ...[median, p95, alone].map(formatTenths)])
+      rows.push([name, formatTenths(median), formatTenths(p95), formatWhole(alone)])
     }
     await printMachine(new Date())
-    printTable(
-      [`${projects.length} projects, ${EVENTS} events`, 'median ms', 'p95 ms', 'one by one, ms'],
-      rows,
-    )
+    const what = `${formatWhole(projects.length)} projects, ${formatWhole(EVENTS)} events`
+    printTable([what, 'median ms', 'p95 ms', 'one query for each, ms'], rows)
   } finally {
     await opened.close()
   }

@@ -49,8 +49,8 @@ async function copyProject({ admin, writer }: Store, from: string, to: string): 
   const project = sql`${string(to)} AS project_id`
   const move = (column: Sql): Sql => sql`replaceAll(${column}, 'a', 'b') AS ${column}`
   for (const copy of [
-    sql`INSERT INTO events SELECT * REPLACE (${project}, ${move(sql`path`)}) FROM events ${own}`,
-    sql`INSERT INTO sessions SELECT * REPLACE (${project}, ${move(sql`entry_path`)}, ${move(sql`exit_path`)}) FROM sessions ${own}`,
+    sql`INSERT INTO events SELECT * REPLACE (${project}, ${move(sql`path`)}) FROM (SELECT * FROM events ${own})`,
+    sql`INSERT INTO sessions SELECT * REPLACE (${project}, ${move(sql`entry_path`)}, ${move(sql`exit_path`)}) FROM (SELECT * FROM sessions ${own})`,
   ]) {
     await admin.execute(statement(copy))
   }
