@@ -117,6 +117,16 @@ test.each<[string, Filter, number]>([
   )
 })
 
+test('as many projects as a request may name, with the longest ids', async () => {
+  const many = Array.from({ length: MAX_PROJECTS }, (_, i) => ({
+    ...projects[0]!,
+    id: `${i}`.padStart(64, '-'),
+  }))
+  const asked = fillAcross({ date_range: '12months', compare: 'previous_year', interval: 'month' })
+  const { data } = await runAcross(database.store, many, { ...asked, limit: MAX_PROJECTS })
+  expect(data).toHaveLength(MAX_PROJECTS)
+})
+
 test('pages of the order, with the projects that are refused last', async () => {
   const asked = fillAcross({ date_range: ['2024-01-01', '2024-03-31'], metrics: ['events'] })
   const limited = projects[4]!
