@@ -21,8 +21,8 @@ import { newProject, runQuery, send } from '../support/world/world.js'
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** A pattern that only the engine refuses. */
 const PATTERN = { type: 'page', path: { operator: 'matches', value: '\\p{Cn}' } } as const
-const QUESTIONS = scaled(6)
-const BATCHES = 3
+const QUESTIONS = scaled(4)
+const BATCHES = 2
 
 const database = withDatabase()
 let projects: readonly StoredProject[] = []
