@@ -3,7 +3,8 @@
 -- The table of excluded events now counts all events that loads take, by project, day and reason. It keeps its columns:
 -- - `day`: when the event was accepted (UTC); of excluded events that version 0.1.0 has counted, when it happened;
 -- - `reason`: why the row of the inbox did not become an event: `bot`, `ip`, `country`, `repeated`, why it was rejected, or
---   `forwarded` if it is counted on another shard; empty if it became one.
+--   `forwarded` if it is counted on another shard; empty if it became one. Rows that are forwarded, or whose project does not
+--   exist, have no project.
 RENAME TABLE IF EXISTS exclusions TO usage;
 
 -- The last load that counted here. A load that is resumed sees by it whether it has counted its rows.

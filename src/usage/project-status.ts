@@ -14,7 +14,7 @@ import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
 import { describeState, findRelocationWithin } from '../relocation/describe.js'
 import { countRejected, type RejectedReason } from './read-usage.js'
-import { selectWaitingRows } from './waiting-rows.js'
+import { readBetweenLoads, selectWaitingRows } from './waiting-rows.js'
 
 export interface ProjectStatus {
   /** The time of the earliest event; null without events. */
@@ -114,13 +114,12 @@ interface Waiting {
 }
 
 async function readWaiting(writer: Connection, projectId: string): Promise<Waiting> {
-  const { rows } = await writer.query<Waiting>(
-    statement(sql`
+  const waiting = statement(sql`
 SELECT
   count() AS rows,
   if(rows = 0, 0, greatest(0, dateDiff('millisecond', min(received_at), now64(3, 'UTC')))) AS ageMs
-FROM (${selectWaitingRows([projectId])})`),
-  )
+FROM (${selectWaitingRows([projectId])})`)
+  const { rows } = await readBetweenLoads(writer, () => writer.query<Waiting>(waiting))
   return rows[0] ?? { rows: 0, ageMs: 0 }
 }
 

@@ -67,29 +67,33 @@ WHERE ${isOne(ids, sql`project`)}
   AND (load <= (SELECT max(load) FROM inbox_cursor) OR load IN (SELECT load FROM (${COUNTED_LOADS})))`
 }
 
-/** How often numbers are read, while each time a load counts its rows meanwhile. Loads take far longer than to read. */
+/** How often numbers are read, while each time a load goes on meanwhile. The steps of a load take far longer than to read. */
 const MAX_READS = 20
 
 /**
  * Reads what loads have counted together with what waits. A statement reads its tables one after another, so it is repeated if a
- * load has counted its rows meanwhile: they would be in both numbers, or in none.
+ * load has gone on meanwhile: its rows would be in both numbers, or in none.
  */
 export async function readBetweenLoads<Result>(
   writer: Connection,
   read: () => Promise<Result>,
 ): Promise<Result> {
-  let before = await findLastCounted(writer)
+  let before = await readProgress(writer)
   for (let reads = 1; ; reads += 1) {
     const result = await read()
-    const after = await findLastCounted(writer)
+    const after = await readProgress(writer)
     if (after === before || reads === MAX_READS) return result
     before = after
   }
 }
 
-async function findLastCounted(writer: Connection): Promise<number> {
-  const { rows } = await writer.query<{ last: number }>(
-    statement(sql`SELECT max(load) AS last FROM usage`),
+/** Reads how far loads are, as a text that is another after each step which `selectWaitingRows` sees. */
+async function readProgress(writer: Connection): Promise<string> {
+  const { rows } = await writer.query<{ progress: string }>(
+    statement(sql`
+SELECT toString((
+  (SELECT max(load) FROM usage), (SELECT max(load) FROM inbox_cursor), (SELECT max((load, step)) FROM loads)
+)) AS progress`),
   )
-  return rows[0]?.last ?? 0
+  return rows[0]?.progress ?? ''
 }

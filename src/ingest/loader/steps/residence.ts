@@ -66,7 +66,7 @@ const START = string(String.raw`^\s*\{\s*(\}?)`)
 
 /**
  * Puts the rows of a load that are forwarded into the table `forwards`. Each gets an event id if it has none, so that it counts
- * once however often it is sent.
+ * once however often it is sent. The order makes the blocks of a repeated insert the same, by which ClickHouse recognises them.
  *
  * @param rows the FROM clause that selects the rows of the load from the inbox
  */
@@ -87,4 +87,5 @@ FROM (
   SELECT bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, line, received_at, age_checked
   ${rows}
 ) AS received
-INNER JOIN (SELECT seq, project_id, event_key FROM ${tables.rows} WHERE fate = 'forwarded') AS load_rows USING (seq)`
+INNER JOIN (SELECT seq, project_id, event_key FROM ${tables.rows} WHERE fate = 'forwarded') AS load_rows USING (seq)
+ORDER BY seq`

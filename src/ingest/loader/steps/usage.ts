@@ -9,15 +9,18 @@ export const FORWARDED = 'forwarded'
 const IS_UNDATED = sql`received_on = toDate(0)`
 
 /**
- * Adds all rows of a load to the table `usage`, with one insert: it has all of them or none. Rows whose project does not exist are
- * counted without a project.
+ * Adds all rows of a load to the table `usage`, with one insert: it has all of them or none. Rows whose project does not exist, or
+ * lives on another shard, are counted without a project. It adds nothing if the load has counted already. The order makes the blocks
+ * of a repeated insert the same, by which ClickHouse recognises them.
  */
 export const countUsage = (tables: LoadTables, load: number): Sql => sql`
 INSERT INTO usage (project_id, day, reason, events, load)
-SELECT counted_project, counted_day, outcome, count(), ${uint64(load)}
+SELECT
+  if(outcome IN ('project', ${string(FORWARDED)}), '', project_id) AS counted_project,
+  counted_day, outcome, count(), ${uint64(load)}
 FROM (
   SELECT
-    if(rejection = 'project', '', toString(load_rows.project_id)) AS counted_project,
+    toString(load_rows.project_id) AS project_id,
     if(${IS_UNDATED}, today(), received_on) AS counted_day,
     multiIf(
       fate = 'forwarded' OR fate = 'rejected' AND rejection = '', ${string(FORWARDED)},
@@ -29,4 +32,6 @@ FROM (
   ANY LEFT JOIN ${tables.excludedEvents} AS load_excluded ON load_excluded.seq = load_rows.seq
   WHERE NOT (${IS_UNDATED} AND load_excluded.reason != '')
 )
-GROUP BY counted_project, counted_day, outcome`
+WHERE ${uint64(load)} NOT IN (SELECT load FROM usage)
+GROUP BY counted_project, counted_day, outcome
+ORDER BY counted_project, counted_day, outcome`
