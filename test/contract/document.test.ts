@@ -33,6 +33,7 @@ test('the operations are those of the service', () => {
     ['queryRetention', 'post', '/v1/analytics/retention'],
     ['queryFunnel', 'post', '/v1/analytics/funnel'],
     ['queryBatch', 'post', '/v1/analytics/batch'],
+    ['queryProjects', 'post', '/v1/analytics/projects'],
     ['explainQuery', 'post', '/v1/analytics/explain'],
     ['explainRetention', 'post', '/v1/analytics/retention/explain'],
     ['explainFunnel', 'post', '/v1/analytics/funnel/explain'],
@@ -48,9 +49,10 @@ test('the operations are those of the service', () => {
   ])
 })
 
-test('operations on a project are secured by the API key alone, others by nothing', () => {
+test('operations are secured by the API key of the project, or an admin key for several, others by nothing', () => {
   for (const { method, path, operation } of operations) {
-    const security = path.startsWith('/v1/') ? [{ ApiKey: [] }] : []
+    const key = path === '/v1/analytics/projects' ? { AdminKey: [] } : { ApiKey: [] }
+    const security = path.startsWith('/v1/') ? [key] : []
     expect([method, path, operation.security]).toEqual([method, path, security])
   }
 })
