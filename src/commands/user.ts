@@ -1,73 +1,133 @@
 /** The command `tallyhouse user delete`. */
+import { createReadStream } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
 import {
-  createUnknownUserError,
-  deleteUserFromShards,
+  createUnknownUsersError,
+  deleteUsersFromShards,
+  requireUserIds,
   sumUserHoldings,
-} from '../deletion/delete-user.js'
+  type UsersHoldings,
+} from '../deletion/delete-users.js'
 import { readUserHoldings } from '../deletion/holdings.js'
+import { recordChange } from '../management/audit-log.js'
 import { requireProject } from '../projects/store.js'
-import type { AddCommand } from './shared/context.js'
+import { getManagement, type AddCommand, type CommandContext } from './shared/context.js'
 import {
-  describeUser,
+  describeUsers,
   createUnconfirmedError,
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
 import { createResidenceCheck } from '../relocation/describe.js'
+import { formatCount } from './shared/output.js'
+import { requireReadable } from './shared/require-readable.js'
 import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface UserOptions extends DeleteOptions {
   readonly project: string
+  readonly file?: string
 }
+
+/** The name of standard input. */
+const STDIN = '-'
 
 export const addUser: AddCommand = (program, context) => {
   const user = program.command('user').description('Delete users')
 
   user
     .command('delete')
-    .description('Delete a user with all events and sessions, and correct all counts')
-    .argument('<user_id>', 'Id of the user, as in the events; anonymous-… for a user without an id')
-    .requiredOption('--project <id>', 'Project of the user')
-    .option('--yes', YES_HELP)
-    .action((userId: string, { project, yes = false }: UserOptions) =>
-      yes
-        ? withStore(context, 'user delete --yes', async (opened) => {
-            const check = await findResidenceCheck(opened, project)
-            await check()
-            const stores = await findStores(opened, project)
-            const deleted = await deleteUserFromShards(stores, project, userId, check)
-            context.print(`deleted ${describeUser(userId, project, deleted)}`)
-          })
-        : withStore(context, 'user delete', (opened) => refuseUnconfirmed(opened, project, userId)),
+    .description('Delete users with all events and sessions, and correct all counts')
+    .argument(
+      '[user_id...]',
+      'Ids of up to 1,000 users, as in the events; anonymous-… for a user without an id',
     )
+    .requiredOption('--project <id>', 'Project of the users')
+    .option('--file <path>', 'Read further ids from a file, one per line; - is standard input')
+    .option('--yes', YES_HELP)
+    .action(async (given: readonly string[], { project, file, yes = false }: UserOptions) => {
+      const listed = file === undefined ? [] : await readIds(file)
+      const userIds = requireUserIds([...given, ...listed])
+      await (yes
+        ? withStore(context, 'user delete --yes', (opened) =>
+            deleteConfirmed(context, opened, project, userIds),
+          )
+        : withStore(context, 'user delete', (opened) =>
+            refuseUnconfirmed(context, opened, project, userIds),
+          ))
+    })
+}
+
+/** Reads ids, one per line. Empty lines are none. */
+async function readIds(file: string): Promise<readonly string[]> {
+  if (file !== STDIN) await requireReadable(file)
+  const lines = await text(file === STDIN ? process.stdin : createReadStream(file))
+  return lines
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
+}
+
+async function deleteConfirmed(
+  context: CommandContext,
+  opened: OpenedCluster,
+  id: string,
+  userIds: readonly string[],
+): Promise<void> {
+  const { cluster } = opened
+  const project = await requireProject(cluster.home.store.writer, id)
+  const check = createCheck(opened, project)
+  await check()
+  const stores = await findStores(opened, id)
+  const deleted = await deleteUsersFromShards(stores, id, userIds, check)
+  requireFound(context, id, userIds, deleted)
+  // Who was deleted must be found nowhere afterwards, so the log has their number alone.
+  await recordChange(getManagement(context, cluster), {
+    action: 'users.delete',
+    project,
+    before: { users: deleted.users },
+  })
+  context.print(`deleted ${describeUsers(userIds, id, deleted)}`)
 }
 
 /** Returns the check that the project still lives where it does now. A single store is not asked. */
-const findResidenceCheck = async (
+const createCheck = (
   { cluster }: OpenedCluster,
-  id: string,
-): Promise<() => Promise<void>> => {
-  if (cluster.shards.length === 1) return () => Promise.resolve()
-  return createResidenceCheck(cluster, await requireProject(cluster.home.store.writer, id))
-}
+  project: Parameters<typeof createResidenceCheck>[1],
+): (() => Promise<void>) =>
+  cluster.shards.length === 1 ? () => Promise.resolve() : createResidenceCheck(cluster, project)
 
 /**
  * Reports what would be deleted.
  *
- * @throws UserError always: it asks for `--yes`, or reports that the user does not exist
+ * @throws UserError always: it asks for `--yes`, or reports that there are no such users
  */
 async function refuseUnconfirmed(
+  context: CommandContext,
   { store, cluster }: OpenedCluster,
   project: string,
-  userId: string,
+  userIds: readonly string[],
 ): Promise<never> {
   const shards = requireShards(cluster, await requireProject(store.reader, project))
   const found = await Promise.all(
-    shards.map((shard) => readUserHoldings(shard.store.reader, project, userId)),
+    shards.map((shard) => readUserHoldings(shard.store.reader, project, userIds)),
   )
-  const holdings = sumUserHoldings(found)
-  if (holdings === undefined) throw createUnknownUserError(project, userId)
-  throw createUnconfirmedError(describeUser(userId, project, holdings))
+  const holdings = sumUserHoldings(userIds, found.flat())
+  requireFound(context, project, userIds, holdings)
+  throw createUnconfirmedError(describeUsers(userIds, project, holdings))
+}
+
+/** Notes unknown ids. @throws MissingError if all are */
+function requireFound(
+  context: CommandContext,
+  project: string,
+  userIds: readonly string[],
+  { users, unknownUserIds }: UsersHoldings,
+): void {
+  if (users === 0) throw createUnknownUsersError(project, userIds)
+  if (unknownUserIds.length === 0) return
+  context.note(
+    `${formatCount(unknownUserIds.length, 'id')} of no user in project ${project}: ${unknownUserIds.join(', ')}`,
+  )
 }

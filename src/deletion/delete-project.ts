@@ -91,7 +91,7 @@ async function startProjectDeletion(
     (one) => !isUserDeletion(one) && one.projectId === projectId,
   )
   if (started !== undefined) return started.number
-  const deletion = await startDeletion(fenced, { projectId, user: 0, token: project.token })
+  const deletion = await startDeletion(fenced, { projectId, users: [], token: project.token })
   await endKeys(fenced, deletion)
   return deletion.number
 }

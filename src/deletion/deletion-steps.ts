@@ -1,10 +1,10 @@
 /**
- * Finishes deletions, with the steps that delete a user. Each step may be repeated, so an interrupted deletion
+ * Finishes deletions, with the steps that delete users. Each step may be repeated, so an interrupted deletion
  * resumes after the last step that the journal records.
  */
 import { selectProject, withChange } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import { identifier, sql, statement, string, uint32s, uint64, type Sql } from '../clickhouse/sql.js'
 import { matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
@@ -48,7 +48,7 @@ export async function finishDeletions(
 }
 
 /**
- * Deletes a user: first the facts, then their share of the rollups, and the user's number last.
+ * Deletes users: first the facts, then their share of the rollups, and the users' numbers last.
  *
  * The share of the rollups is computed into tables of the deletion before anything is deleted. Every later
  * statement states the result rather than a change, so it may be repeated after a crash at any point.
@@ -74,11 +74,11 @@ async function finishUserDeletion(
   await endDeletion(writer, deletion)
 }
 
-/** Whether a row belongs to the user. Later loads may have rows of another user, of a project that was created again. */
-const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
-  sql`project_id = ${string(projectId)} AND user = ${uint32(user)} AND load < ${uint64(number)}`
+/** Whether a row belongs to the users. Later loads may have rows of other users, of a project that was created again. */
+const isOwnRow = ({ number, projectId, users }: Deletion): Sql =>
+  sql`project_id = ${string(projectId)} AND user IN ${uint32s(users)} AND load < ${uint64(number)}`
 
-/** The table of the groups that count the user. Another version may have staged the deletion, so the name stays. */
+/** The table of the groups that count the users. Another version may have staged the deletion, so the name stays. */
 const GROUPS_TABLE = 'lost'
 const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}${GROUPS_TABLE}`)
 
@@ -101,13 +101,14 @@ async function stageDeletion(
   await backfillRollups(writer, tables, { events: own, sessions: own })
   await stageRetraction(writer, tables)
   const { users_daily, users_monthly } = tables.rollups
-  const user = uint32(deletion.user)
   await writer.execute(
     statement(sql`
 CREATE TABLE ${nameGroupsTable(tables)} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
-SELECT DISTINCT 'daily' AS grain, project_id, dimension, value, day, ${user} AS user FROM ${users_daily}
+SELECT 'daily' AS grain, project_id, dimension, value, day, arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
+FROM ${users_daily} GROUP BY project_id, dimension, value, day
 UNION ALL
-SELECT DISTINCT 'monthly', project_id, dimension, value, month, ${user} FROM ${users_monthly}`),
+SELECT 'monthly', project_id, dimension, value, month, arrayJoin(bitmapToArray(groupBitmapMergeState(users)))
+FROM ${users_monthly} GROUP BY project_id, dimension, value, month`),
   )
 }
 

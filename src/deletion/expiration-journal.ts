@@ -37,7 +37,7 @@ export async function startExpiration(
   // Deletions and loads number themselves after this one, because it is in the journal of deletions, as ended.
   await recordDeletionStep(
     writer,
-    { number, projectId: '', user: 0, token: '', reached: STEP.ended },
+    { number, projectId: '', users: [], token: '', reached: STEP.ended },
     STEP.ended,
   )
   await recordStep(writer, { ...target, number, reached: STEP.started }, STEP.started)

@@ -1,8 +1,9 @@
-/** Counts the rows of a user or a project, which are the rows that deleting it deletes. */
+/** Counts the rows of users or a project, which are the rows that deleting it deletes. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
+import { sql, statement, string, strings, uint32s } from '../clickhouse/sql.js'
 
 export interface UserHoldings {
+  readonly userId: string
   /** The number of the user. */
   readonly user: number
   readonly events: number
@@ -16,28 +17,30 @@ export interface ProjectHoldings {
   readonly keys: number
 }
 
-/** Counts the events and sessions of a user; returns undefined when the project has no user with that id. */
+/** Counts the events and sessions of each user; leaves out the ids that the project has no users with. */
 export async function readUserHoldings(
   connection: Connection,
   projectId: string,
-  userId: string,
-): Promise<UserHoldings | undefined> {
+  userIds: readonly string[],
+): Promise<readonly UserHoldings[]> {
   const inProject = sql`project_id = ${string(projectId)}`
-  const users = await connection.query<{ user: number }>(
-    statement(
-      sql`SELECT user FROM users WHERE ${inProject} AND user_id = ${string(userId)} LIMIT 1`,
-    ),
-  )
-  const [row] = users.rows
-  if (row === undefined) return undefined
-  const isOwnRow = sql`${inProject} AND user = ${uint32(row.user)}`
-  const { rows } = await connection.query<{ events: number; sessions: number }>(
+  const { rows: users } = await connection.query<{ userId: string; user: number }>(
     statement(sql`
-SELECT
-  (SELECT count() FROM events WHERE ${isOwnRow}) AS events,
-  (SELECT sum(toInt64(sign)) FROM sessions WHERE ${isOwnRow}) AS sessions`),
+SELECT DISTINCT user_id AS userId, user FROM users WHERE ${inProject} AND user_id IN ${strings(userIds)} ORDER BY user`),
   )
-  return { user: row.user, ...(rows[0] ?? { events: 0, sessions: 0 }) }
+  if (users.length === 0) return []
+  const isOwnRow = sql`${inProject} AND user IN ${uint32s(users.map(({ user }) => user))}`
+  const { rows } = await connection.query<Omit<UserHoldings, 'userId'>>(
+    statement(sql`
+SELECT user, sum(event) AS events, sum(session) AS sessions
+FROM (
+  SELECT user, toInt64(1) AS event, toInt64(0) AS session FROM events WHERE ${isOwnRow}
+  UNION ALL SELECT user, 0, toInt64(sign) FROM sessions WHERE ${isOwnRow}
+)
+GROUP BY user`),
+  )
+  const counts = new Map(rows.map((row) => [row.user, row]))
+  return users.map((one) => ({ events: 0, sessions: 0, ...counts.get(one.user), ...one }))
 }
 
 /** Counts the events, users and API keys of a project. */

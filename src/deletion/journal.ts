@@ -1,21 +1,21 @@
 /** The journal of deletions: what is being deleted, and which step each deletion has reached. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, uint32, uint64 } from '../clickhouse/sql.js'
+import { sql, statement, string, uint32, uint32s, uint64 } from '../clickhouse/sql.js'
 import { readNextNumber } from '../ingest/loader/load-log.js'
 
 /**
- * A deletion takes these steps in order; after a crash it resumes after the last one it reached. `staged` means for a
- * user that what will change is computed, and for a project that its API keys ended.
+ * A deletion takes these steps in order; after a crash it resumes after the last one it reached. `staged` means for
+ * users that what will change is computed, and for a project that its API keys ended.
  */
 export const STEP = { started: 1, staged: 2, deleted: 3, ended: 4 } as const
 export type Step = (typeof STEP)[keyof typeof STEP]
 
-/** A user or a project to delete. */
+/** Users or a project to delete. */
 interface DeletionTarget {
   readonly projectId: string
-  /** The number of the user; 0 for the whole project. */
-  readonly user: number
-  /** The public token of the project to delete; empty for a user. */
+  /** The numbers of the users; none for the whole project. */
+  readonly users: readonly number[]
+  /** The public token of the project to delete; empty for users. */
   readonly token: string
 }
 
@@ -28,7 +28,7 @@ export interface Deletion extends DeletionTarget {
   readonly age: number
 }
 
-export const isUserDeletion = ({ user }: DeletionTarget): boolean => user !== 0
+export const isUserDeletion = ({ users }: DeletionTarget): boolean => users.length > 0
 
 /**
  * Finds the deletions whose target is still recorded, in the order of their numbers. A deletion that recorded its last
@@ -40,7 +40,8 @@ export async function findUnfinishedDeletions(writer: Connection): Promise<reado
 SELECT
   removal AS number, max(step) AS reached,
   dateDiff('millisecond', argMax(at, step), now64(3)) AS age,
-  argMin(project_id, step) AS projectId, argMin(removals.user, step) AS user, argMin(project_token, step) AS token
+  argMin(project_id, step) AS projectId, argMin(project_token, step) AS token,
+  argMin(if(empty(removals.users) AND user != 0, [user], removals.users), step) AS users
 FROM removals GROUP BY removal HAVING min(step) < ${uint64(STEP.ended)} ORDER BY removal`),
   )
   return rows
@@ -57,20 +58,22 @@ export async function startDeletion(writer: Connection, target: DeletionTarget):
 /** Records that a deletion has reached a step. */
 export async function recordStep(
   writer: Connection,
-  { number, projectId, user, token }: Omit<Deletion, 'age'>,
+  { number, projectId, users, token }: Omit<Deletion, 'age'>,
   step: Step,
 ): Promise<void> {
+  // 0.1.0 knows this column alone, and takes a 0 for a whole project.
+  const [first = 0] = users
   await writer.execute(
     statement(sql`
-INSERT INTO removals (removal, step, project_id, user, project_token)
-SELECT ${uint64(number)}, ${uint64(step)}, ${string(projectId)}, ${uint32(user)}, ${string(token)}`),
+INSERT INTO removals (removal, step, project_id, user, users, project_token)
+SELECT ${uint64(number)}, ${uint64(step)}, ${string(projectId)}, ${uint32(first)}, ${uint32s(users)}, ${string(token)}`),
     { insert_deduplication_token: `removal-${number}-step-${step}` },
   )
 }
 
 /** Ends a deletion. The journal keeps its number and forgets its target. */
 export async function endDeletion(writer: Connection, deletion: Deletion): Promise<void> {
-  await recordStep(writer, { ...deletion, projectId: '', user: 0, token: '' }, STEP.ended)
+  await recordStep(writer, { ...deletion, projectId: '', users: [], token: '' }, STEP.ended)
   await writer.execute(
     statement(sql`
 DELETE FROM removals WHERE removal = ${uint64(deletion.number)} AND step < ${uint64(STEP.ended)}`),

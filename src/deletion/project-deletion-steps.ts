@@ -74,7 +74,7 @@ export async function startMarkedDeletions(writer: Connection): Promise<void> {
   )
   for (const { id: projectId, token } of rows) {
     if (started.some((deletion) => deletion.projectId === projectId)) continue
-    const deletion = await startDeletion(writer, { projectId, user: 0, token })
+    const deletion = await startDeletion(writer, { projectId, users: [], token })
     await recordStep(writer, deletion, STEP.staged)
   }
 }

@@ -3,9 +3,9 @@ import { LeaseTimeoutError, withLease } from '../clickhouse/lease/lease.js'
 import { locate, type Cluster, type Shard } from '../cluster/cluster.js'
 import type { DeletionResult } from '../contract/management-api.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
-import { deleteUserFromShards } from '../deletion/delete-user.js'
+import { deleteUsersFromShards } from '../deletion/delete-users.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import { MissingError, UserError } from '../lib/errors.js'
+import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
 import { startRepeating } from '../lib/repeat.js'
 import { SECOND_MS } from '../lib/time.js'
@@ -142,16 +142,11 @@ async function deleteSomeUsers(
   const project = await requireProject(cluster.home.store.writer, projectId)
   const shards = locate(cluster, project).map((shard) => ({ ...shard, loader: getContext(shard) }))
   const check = createResidenceCheck(cluster, project)
-  let [events, users] = [0, 0]
-  const unknownUserIds: string[] = []
-  for (const userId of new Set(userIds)) {
-    try {
-      events += (await deleteUserFromShards(shards, projectId, userId, check)).events
-      users++
-    } catch (error) {
-      if (!(error instanceof MissingError)) throw error
-      unknownUserIds.push(userId)
-    }
-  }
+  const { events, users, unknownUserIds } = await deleteUsersFromShards(
+    shards,
+    projectId,
+    userIds,
+    check,
+  )
   return { events, users, unknownUserIds }
 }

@@ -1,11 +1,8 @@
 /** Describes what a command deletes, and asks for `--yes` first. */
 import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
 import { sumProjectHoldings } from '../../deletion/delete-from-shards.js'
-import {
-  readProjectHoldings,
-  type ProjectHoldings,
-  type UserHoldings,
-} from '../../deletion/holdings.js'
+import type { UsersHoldings } from '../../deletion/delete-users.js'
+import { readProjectHoldings, type ProjectHoldings } from '../../deletion/holdings.js'
 import { requireProject } from '../../projects/store.js'
 import { UserError } from '../../lib/errors.js'
 import { formatCount } from './output.js'
@@ -23,12 +20,15 @@ export const YES_HELP = 'Delete; without this option, only report what would be 
 export const createUnconfirmedError = (what: string): UserError =>
   new UserError(`this would permanently delete ${what}: add --yes to confirm`)
 
-export const describeUser = (
-  userId: string,
+/** Describes users that are deleted. @param userIds those that were asked for; a single one is named */
+export function describeUsers(
+  userIds: readonly string[],
   projectId: string,
-  { events, sessions }: Pick<UserHoldings, 'events' | 'sessions'>,
-): string =>
-  `user ${userId} of project ${projectId}, with ${formatCount(events, 'event')} in ${formatCount(sessions, 'session')}`
+  { users, events, sessions }: Omit<UsersHoldings, 'unknownUserIds'>,
+): string {
+  const who = userIds.length === 1 ? `user ${userIds.join('')}` : formatCount(users, 'user')
+  return `${who} of project ${projectId}, with ${formatCount(events, 'event')} in ${formatCount(sessions, 'session')}`
+}
 
 export const describeProject = (id: string, { events, users, keys }: ProjectHoldings): string =>
   `project ${id}, with ${formatCount(events, 'event')} of ${formatCount(users, 'user')} and ${formatCount(keys, 'key')}`

@@ -4,7 +4,7 @@ import type { Cluster } from '../../../src/cluster/cluster.js'
 import { markCut } from '../../../src/cluster/directory.js'
 import { syncProjects } from '../../../src/cluster/sync-projects.js'
 import { beginDeletion } from '../../../src/deletion/delete-project.js'
-import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
+import { deleteUsersFromShards } from '../../../src/deletion/delete-users.js'
 import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { UserError } from '../../../src/lib/errors.js'
@@ -38,19 +38,23 @@ test('a user is deleted wherever it is', async () => {
   await createWide(cluster, 'users')
   const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
   expect(await countUsers(cluster, 'users')).toEqual([1, 2, 2])
-  expect(await deleteUserFromShards(loaded, 'users', 'u2', STAYS)).toMatchObject({
+  expect(await deleteUsersFromShards(loaded, 'users', ['u2', 'nobody'], STAYS)).toEqual({
     events: 1,
     sessions: 1,
+    users: 1,
+    unknownUserIds: ['nobody'],
   })
   expect(await countUsers(cluster, 'users')).toEqual([1, 1, 2])
-  expect(await deleteUserFromShards(loaded, 'users', 'both', STAYS)).toEqual({
+  expect(await deleteUsersFromShards(loaded, 'users', ['both'], STAYS)).toEqual({
     events: 2,
     sessions: 2,
+    users: 1,
+    unknownUserIds: [],
   })
   expect(await countUsers(cluster, 'users')).toEqual([1, 0, 1])
-  await expect(deleteUserFromShards(loaded, 'users', 'both', STAYS)).rejects.toEqual(
-    new UserError('there is no user both in project users'),
-  )
+  expect(await deleteUsersFromShards(loaded, 'users', ['both'], STAYS)).toEqual({
+    ...{ events: 0, sessions: 0, users: 0, unknownUserIds: ['both'] },
+  })
 })
 
 test.each(

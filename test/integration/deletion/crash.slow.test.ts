@@ -18,7 +18,7 @@ import { readRollups } from '../../support/store/rollups.js'
 import { ARRIVAL, newProject, send } from '../../support/world/world.js'
 import {
   checkRollups,
-  deleteUser,
+  deleteUsers,
   finishInterruptedWork,
   loadBatch,
   rebuildRollups,
@@ -34,19 +34,22 @@ const at = (time: string, user_id: string, fields: object): object => ({
   ...fields,
 })
 
-/** The user to delete has the highest number. */
+/** The users to delete have the highest numbers. */
 const EVENTS = [
   at('01-31T09:00:00', 'stays', { country: 'DE', path: '/a' }),
   at('01-31T10:00:00', 'goes', { country: 'DE', path: '/a', properties: { plan: 'pro' } }),
   at('02-01T10:00:00', 'goes', { country: 'FR', path: '/b', name: 'signup' }),
   at('02-01T11:00:00', 'stays', { country: 'FR', path: '/b', name: 'signup' }),
+  // In a group of each of the others, and in one of its own.
+  at('01-31T10:00:00', 'too', { country: 'DE', path: '/a', properties: { plan: 'pro' } }),
+  at('02-01T10:00:00', 'too', { country: 'IT', path: '/b' }),
 ]
-/** Events that change one session of each user. */
+/** Events that change a session of each user but one. */
 const LATE = [
   at('01-31T08:50:00', 'stays', { country: 'AT' }),
   at('01-31T09:50:00', 'goes', { country: 'AT' }),
 ]
-const GOES = 2
+const GONE = [2, 3]
 
 async function makeProjects(count: number): Promise<StoredProject[]> {
   const { store } = database
@@ -60,7 +63,7 @@ async function makeProjects(count: number): Promise<StoredProject[]> {
 }
 
 const start = ({ id }: StoredProject): Promise<unknown> =>
-  startDeletion(database.store.writer, { projectId: id, user: GOES, token: '' })
+  startDeletion(database.store.writer, { projectId: id, users: GONE, token: '' })
 
 /** Reads everything that a deletion affects. */
 async function outcome({ id }: StoredProject): Promise<unknown> {
@@ -76,7 +79,7 @@ async function outcome({ id }: StoredProject): Promise<unknown> {
   }
 }
 
-/** Deletes the user without interruption, checks the facts, and returns the expected outcome. */
+/** Deletes the users without interruption, checks the facts, and returns the expected outcome. */
 async function deleteUndisturbed(project: StoredProject): Promise<unknown> {
   await start(project)
   await finishInterruptedWork(database.store.writer)
@@ -127,7 +130,7 @@ thoroughTest(
     const { store } = database
     const moments = [
       [/DELETE FROM sessions/, (other) => send(store, other, [EVENTS[0]] as never)],
-      [/INTO pageviews_daily/, (other) => deleteUser(store, other.id, 'goes')],
+      [/INTO pageviews_daily/, (other) => deleteUsers(store, other.id, ['goes', 'too'])],
       [
         /INTO users_monthly/,
         (_, project) => rebuildRollups(store.writer, { projectId: project.id }),
@@ -169,7 +172,7 @@ thoroughTest(
     await deleteUndisturbed(calm)
     await next(calm)
     const wanted = await outcome(calm)
-    expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES + 1 }] })
+    expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: 4 }] })
 
     for (const [i, moment] of moments.entries()) {
       const project = projects[i]!

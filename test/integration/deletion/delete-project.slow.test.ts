@@ -151,7 +151,7 @@ test('a deletion that stops in the middle is finished by the next loader', async
     const key = await issue(project)
     const broken = breakAfter(store.writer, moment)
     const { id: projectId, token } = project
-    const stopped = startDeletion(broken, { projectId, user: 0, token }).then(() =>
+    const stopped = startDeletion(broken, { projectId, users: [], token }).then(() =>
       finishInterruptedWork(broken),
     )
     await expect(stopped).rejects.toThrow(BrokenError)
@@ -177,7 +177,7 @@ test('a deletion that is finished late does not affect a new project with the sa
   )
   const key = await issue(again)
   await send(store, again, EVENTS)
-  const removal = { number: 1_000, reached: STEP.deleted, projectId, user: 0, token }
+  const removal = { number: 1_000, reached: STEP.deleted, projectId, users: [], token }
   await recordStep(store.writer, removal, STEP.deleted)
   await finishInterruptedWork(store.writer)
   expect(await findProject(store.reader, projectId)).toEqual(again)
@@ -229,7 +229,7 @@ test('a loader that finds a deletion whose keys ended a moment ago leaves the da
   const { store } = database
   const project = await createWorld(store, EVENTS)
   const key = await issue(project)
-  await startDeletion(store.writer, { projectId: project.id, user: 0, token: project.token })
+  await startDeletion(store.writer, { projectId: project.id, users: [], token: project.token })
   for (let i = 0; i < 2; i += 1) {
     await finishDeletions(store.writer, { waitMs: 60_000 })
     expect(await isRefused(key)).toBe(true)

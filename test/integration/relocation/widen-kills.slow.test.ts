@@ -1,7 +1,7 @@
 /** Widenings that are killed, again and again, and go on: nothing that is read changes on the way, and nothing at the end. */
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
-import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
+import { deleteUsersFromShards } from '../../../src/deletion/delete-users.js'
 import { createResidenceCheck, requireSettled } from '../../../src/relocation/describe.js'
 import { findRelocation } from '../../../src/relocation/journal.js'
 import { abortMove, abortWidening } from '../../../src/relocation/relocate.js'
@@ -118,7 +118,7 @@ test('a widening that is given up leaves the project where it is, also within th
 async function deleteUser(id: string, userId: string): Promise<object> {
   const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
   const check = createResidenceCheck(cluster, await findProject(cluster, id))
-  return deleteUserFromShards(loaded, id, userId, check)
+  return deleteUsersFromShards(loaded, id, [userId], check)
 }
 
 /** A clock that fails when it is read for the nth time. */

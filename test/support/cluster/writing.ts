@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { locate, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
-import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
+import { deleteUsersFromShards } from '../../../src/deletion/delete-users.js'
 import { createCollect, type Entrance } from '../../../src/ingest/collect/collect.js'
 import { importIntoCluster } from '../../../src/ingest/import/import-into-cluster.js'
 import type { ImportReport } from '../../../src/ingest/import/import-options.js'
@@ -93,10 +93,10 @@ export const deleteUser = (
   project: StoredProject,
   userId: string,
 ): Promise<object> =>
-  deleteUserFromShards(
+  deleteUsersFromShards(
     locate(cluster, project).map((shard) => ({ ...shard, loader: getContext(cluster)(shard) })),
     project.id,
-    userId,
+    [userId],
     () => Promise.resolve(),
   )
 

@@ -5,7 +5,7 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster, type Cluster } from '../../../src/cluster/cluster.js'
 import * as projectDeletion from '../../../src/deletion/delete-project.js'
 import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
-import * as userDeletion from '../../../src/deletion/delete-user.js'
+import * as userDeletion from '../../../src/deletion/delete-users.js'
 import * as demo from '../../../src/demo/top-up.js'
 import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import * as imports from '../../../src/ingest/import/import-events.js'
@@ -68,8 +68,17 @@ export const topUpDemo = (target: Store | Cluster, options: Omit<demo.TopUpOptio
     getLoader: () => CONTEXT,
   })
 
-export const deleteUser = (store: Store, projectId: string, userId: string) =>
-  userDeletion.deleteUser(store, projectId, userId, CONTEXT)
+export const deleteUsers = (
+  store: Store,
+  projectId: string,
+  userIds: readonly string[],
+  loader = CONTEXT,
+) =>
+  userDeletion.deleteUsersFromShards([{ name: 'main', store, loader }], projectId, userIds, () =>
+    Promise.resolve(),
+  )
+export const deleteUser = (store: Store, projectId: string, userId: string, loader = CONTEXT) =>
+  deleteUsers(store, projectId, [userId], loader)
 export const deleteProject = (store: Store, projectId: string, waitMs = WAIT_MS) =>
   projectDeletion.deleteProject(store, projectId, CONTEXT, waitMs)
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Cluster, Shard } from '../../../../src/cluster/cluster.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
-import { deleteUserFromShards } from '../../../../src/deletion/delete-user.js'
+import { deleteUsersFromShards } from '../../../../src/deletion/delete-users.js'
 import { UserError } from '../../../../src/lib/errors.js'
 import { requireProject } from '../../../../src/projects/store.js'
 import { createResidenceCheck } from '../../../../src/relocation/describe.js'
@@ -67,7 +67,7 @@ async function deleteUser(id: string, within = cluster, before?: Shard): Promise
   const own = within.shards.filter(({ name }) => name === on.name)
   const loaded = own.map((shard) => ({ ...shard, loader: getContext(within)(shard) }))
   const known = { ...project, shards: on === source ? [] : [on.name] }
-  return deleteUserFromShards(loaded, id, 'gone', createResidenceCheck(cluster, known))
+  return deleteUsersFromShards(loaded, id, ['gone'], createResidenceCheck(cluster, known))
 }
 
 /** Counts the events and the bitmaps of all users of a project on each shard. */

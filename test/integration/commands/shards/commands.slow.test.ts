@@ -102,6 +102,11 @@ INSERT INTO usage (project_id, day, reason, events) SELECT 'wide', toDate('2026-
   expect((await run(addUser, 'user delete c --project wide --yes')).error).toBe(
     'there is no user c in project wide',
   )
+  const several = await run(addUser, 'user delete a c b --project wide')
+  expect(several.stderr).toBe('1 id of no user in project wide: c\n')
+  expect(several.error).toBe(
+    'this would permanently delete 2 users of project wide, with 2 events in 2 sessions: add --yes to confirm',
+  )
   expect((await run(addProject, 'project delete wide')).error).toBe(
     'this would permanently delete project wide, with 2 events of 2 users and 0 keys: add --yes to confirm',
   )

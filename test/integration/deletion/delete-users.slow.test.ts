@@ -1,11 +1,11 @@
-/** After a user is deleted, the store is as if the user had never sent an event. */
+/** After users are deleted, the store is as if these users had never sent an event. */
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Connection } from '../../../src/clickhouse/connection.js'
-import { sql, string } from '../../../src/clickhouse/sql.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { UserError } from '../../../src/lib/errors.js'
+import { FieldValueError, UserError } from '../../../src/lib/errors.js'
 import { event, request } from '../../support/arbitrary/world.js'
 import { thoroughTest } from '../../support/effort.js'
 import { withDatabase } from '../../support/store/database.js'
@@ -17,7 +17,12 @@ import {
 } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
 import { ARRIVAL, runQuery, newProject, send, type SentEvent } from '../../support/world/world.js'
-import { checkRollups, deleteUser } from '../../support/store/loading.js'
+import {
+  checkRollups,
+  deleteUser,
+  deleteUsers,
+  finishInterruptedWork,
+} from '../../support/store/loading.js'
 
 const SEED = 20_260_615
 const QUERIES = fc.sample(request, {
@@ -27,7 +32,11 @@ const QUERIES = fc.sample(request, {
 /** Two batches: events of the second change sessions of the first. */
 const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
 const [BATCHES] = fc.sample(fc.tuple(BATCH, BATCH), { seed: SEED, numRuns: 1 })
-const DELETED_USER = 'u1'
+/** One of them has no events. */
+const SETS = [['u1'], ['u1', 'u2'], ['nobody', 'u3', 'u1', 'u3']] as const
+
+/** What is returned for one user with an event. */
+const ONE = { events: 1, sessions: 1, users: 1, unknownUserIds: [] }
 
 const database = withDatabase()
 
@@ -38,14 +47,20 @@ async function world(batches: readonly (readonly SentEvent[])[]): Promise<Stored
 }
 
 /** Returns the events of other users. Of events with one id the first to arrive counts, even one of the deleted user. */
-function selectOthers(batches: readonly (readonly SentEvent[])[]): SentEvent[][] {
+function selectOthers(
+  batches: readonly (readonly SentEvent[])[],
+  deleted: readonly string[],
+): SentEvent[][] {
   const seen = new Set<unknown>()
   const isFirst = ({ event_id: id }: SentEvent): boolean =>
     id === undefined || (!seen.has(id) && seen.add(id).has(id))
   return batches
     .map((events) => events.filter(isFirst))
-    .map((events) => events.filter(({ user_id }) => user_id !== DELETED_USER))
+    .map((events) => events.filter(({ user_id }) => !isOneOf(deleted, user_id)))
 }
+
+const isOneOf = (users: readonly string[], id: unknown): boolean =>
+  typeof id === 'string' && users.includes(id)
 
 const withoutIds = (batches: readonly (readonly SentEvent[])[]): SentEvent[][] =>
   batches.map((events) => events.map(({ event_id: _, ...rest }) => rest))
@@ -78,35 +93,90 @@ async function expectSame(project: StoredProject, wanted: StoredProject): Promis
 }
 
 thoroughTest(
-  'responses are as if the user had never existed, and the user may return as a new one',
+  'responses are as if the users had never existed, and they may return as new ones',
   async () => {
     const { store } = database
-    const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
+    const untouched = await world(BATCHES!)
     const others = await readRollups(store, untouched.id)
-    const events = BATCHES!.flat().filter(({ user_id }) => user_id === DELETED_USER).length
-    const removed = await deleteUser(store, project.id, DELETED_USER)
-    expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
-    expect(events).toBeGreaterThan(removed.events)
-    await expectConsistent(project)
-    await expectSame(project, await world(selectOthers(BATCHES!)))
-    expect(await readRollups(store, untouched.id)).toEqual(others)
+    for (const set of SETS) {
+      const project = await world(BATCHES!)
+      const events = BATCHES!.flat().filter(({ user_id }) => isOneOf(set, user_id)).length
+      const removed = await deleteUsers(store, project.id, set)
+      expect(removed).toMatchObject({
+        users: new Set(set).size - removed.unknownUserIds.length,
+        unknownUserIds: set.filter((id) => id === 'nobody'),
+      })
+      expect(removed.events).toBeGreaterThan(0)
+      expect(events).toBeGreaterThanOrEqual(removed.events)
+      await expectConsistent(project)
+      await expectSame(project, await world(selectOthers(BATCHES!, set)))
+      expect(await readRollups(store, untouched.id)).toEqual(others)
 
-    await send(store, project, withoutIds(BATCHES!).flat())
-    await expectConsistent(project)
-    await expectSame(project, await world([...selectOthers(BATCHES!), ...withoutIds(BATCHES!)]))
+      await send(store, project, withoutIds(BATCHES!).flat())
+      await expectConsistent(project)
+      const again = [...selectOthers(BATCHES!, set), ...withoutIds(BATCHES!)]
+      await expectSame(project, await world(again))
+    }
   },
 )
 
-test('an unknown or deleted user cannot be deleted', async () => {
+test('a user that is unknown, or deleted already, is told', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
-  const noUser = (id: string) => new UserError(`there is no user ${id} in project ${project.id}`)
-  await expect(deleteUser(store, project.id, 'v')).rejects.toEqual(noUser('v'))
-  expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 1, sessions: 1 })
-  await expect(deleteUser(store, project.id, 'u')).rejects.toEqual(noUser('u'))
+  const unknown = (id: string) => ({ events: 0, sessions: 0, users: 0, unknownUserIds: [id] })
+  expect(await deleteUser(store, project.id, 'v')).toEqual(unknown('v'))
+  expect(await deleteUser(store, project.id, 'u')).toEqual(ONE)
+  expect(await deleteUser(store, project.id, 'u')).toEqual(unknown('u'))
   await expect(deleteUser(store, 'nobodys', 'u')).rejects.toEqual(
     new UserError('there is no project nobodys'),
   )
+})
+
+test.each([0, 1_001])('%s users are not deleted at once', async (count) => {
+  const ids = Array.from({ length: count }, (_, i) => `u${i}`)
+  await expect(deleteUsers(database.store, 'shop', ids)).rejects.toEqual(
+    new FieldValueError('userIds', `a deletion is of 1 to 1000 users, and not of ${count}`),
+  )
+})
+
+test('a thousand users are deleted by the same statements as one', async () => {
+  const { store } = database
+  const count = async (users: number): Promise<number> => {
+    const ids = Array.from({ length: 1_000 }, (_, i) => `u${i}`)
+    const project = await world([
+      [...ids, 'stays'].map((user_id) => ({ timestamp: '2026-01-01T10:00:00Z', user_id })),
+    ])
+    let statements = 0
+    const writer: Connection = {
+      ...store.writer,
+      execute: (...args) => {
+        statements++
+        return store.writer.execute(...args)
+      },
+    }
+    const deleted = await deleteUsers({ ...store, writer }, project.id, ids.slice(0, users))
+    expect(deleted).toEqual({ events: users, sessions: users, users, unknownUserIds: [] })
+    await expectConsistent(project)
+    return statements
+  }
+  expect(await count(1_000)).toBe(await count(1))
+})
+
+test('a deletion of one user that 0.1.0 has begun is finished', async () => {
+  const { store } = database
+  const at = '2026-01-01T10:00:00Z'
+  const project = await world([['u', 'v'].map((user_id) => ({ timestamp: at, user_id }))])
+  await store.writer.execute(
+    statement(sql`
+INSERT INTO removals (removal, step, project_id, user)
+SELECT (SELECT max(load) + 1 FROM loads), 1, ${string(project.id)}, user FROM users
+WHERE project_id = ${string(project.id)} AND user_id = 'u'`),
+  )
+  await finishInterruptedWork(store.writer)
+  expect(await deleteUsers(store, project.id, ['u', 'v'])).toEqual({
+    ...ONE,
+    unknownUserIds: ['u'],
+  })
 })
 
 test('only the ids of the events are kept, so that these events are not accepted again', async () => {
@@ -155,7 +225,7 @@ thoroughTest('events in the inbox that are not loaded yet are deleted, too', asy
     firstRow: 1,
     bytes,
   })
-  expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
+  expect(await deleteUser(store, project.id, 'u')).toEqual({ ...ONE, events: 2, sessions: 2 })
   expect(await readRollups(store, project.id)).toEqual([])
   await expectConsistent(project)
 })
@@ -170,7 +240,7 @@ thoroughTest(
       country,
     })
     const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
-    expect(await deleteUser(store, project.id, 'v')).toMatchObject({ user: 2 })
+    expect(await deleteUser(store, project.id, 'v')).toEqual(ONE)
     await send(store, project, [at(2, 'w', 'DE')])
     const { data } = await runQuery(store, project, {
       date_range: ['2026-01-01', '2026-01-31'],

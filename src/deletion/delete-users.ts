@@ -1,0 +1,121 @@
+/** Deletes users: the events, the sessions and their share of the rollups. */
+import type { Connection } from '../clickhouse/connection.js'
+import type { Store } from '../clickhouse/store.js'
+import { requireProject } from '../projects/store.js'
+import { FieldValueError, MissingError } from '../lib/errors.js'
+import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
+import { startDeletion } from './journal.js'
+import { readUserHoldings, type UserHoldings } from './holdings.js'
+
+/** The most users that one deletion deletes. */
+export const MAX_DELETED_USERS = 1_000
+
+/** A shard with the context of its loader. */
+interface LoadedShard {
+  readonly name: string
+  readonly store: Store
+  readonly loader: LoaderContext
+}
+
+/** What some users have, or had, on all shards together. */
+export interface UsersHoldings {
+  readonly events: number
+  readonly sessions: number
+  /** The number of users that were found. */
+  readonly users: number
+  /** The ids that no shard has, in the order in which they were given. */
+  readonly unknownUserIds: readonly string[]
+}
+
+/**
+ * Deletes users from all shards of a project, one shard after the other. Events that wait in the inbox are loaded first and
+ * deleted with the rest; events with these user ids that arrive later belong to new users. Calling it again goes on after an
+ * interruption.
+ *
+ * @param userIds at least one, at most `MAX_DELETED_USERS`; an id that is given twice counts once
+ * @param check rejects if the project does not live on these shards any more. It is called while a shard loads nothing, so
+ *   nothing leaves the shard until the users are deleted there
+ * @throws FieldValueError for none or too many ids, UserError when there is no such project, and what the check rejects with
+ */
+export async function deleteUsersFromShards(
+  shards: readonly LoadedShard[],
+  projectId: string,
+  userIds: readonly string[],
+  check: () => Promise<void>,
+): Promise<UsersHoldings> {
+  const ids = requireUserIds(userIds)
+  const found: (readonly UserHoldings[])[] = []
+  for (const shard of shards) found.push(await findAndDelete(shard, projectId, ids, check))
+  return sumUserHoldings(ids, found.flat())
+}
+
+/** Returns the ids without repetitions. @throws FieldValueError for none or too many */
+export function requireUserIds(userIds: readonly string[]): readonly string[] {
+  const ids = [...new Set(userIds)]
+  if (ids.length === 0 || ids.length > MAX_DELETED_USERS) {
+    throw new FieldValueError(
+      'userIds',
+      `a deletion is of 1 to ${MAX_DELETED_USERS} users, and not of ${ids.length}`,
+    )
+  }
+  return ids
+}
+
+/** Adds what users have on several shards. @param userIds those that were looked for */
+export function sumUserHoldings(
+  userIds: readonly string[],
+  found: readonly UserHoldings[],
+): UsersHoldings {
+  const known = new Set(found.map(({ userId }) => userId))
+  return {
+    events: found.reduce((sum, { events }) => sum + events, 0),
+    sessions: found.reduce((sum, { sessions }) => sum + sessions, 0),
+    users: known.size,
+    unknownUserIds: userIds.filter((userId) => !known.has(userId)),
+  }
+}
+
+/** Deletes users from one store; returns what it had of those that it knew. */
+const findAndDelete = (
+  { store: { writer }, loader: context }: LoadedShard,
+  projectId: string,
+  userIds: readonly string[],
+  check: () => Promise<void>,
+): Promise<readonly UserHoldings[]> =>
+  withLoaderLease(writer, async (fenced) => {
+    await requireProject(fenced, projectId)
+    await check()
+    const before = await readUserHoldings(fenced, projectId, userIds)
+    await loadWaiting(fenced, context)
+    const holdings = await readUserHoldings(fenced, projectId, userIds)
+    await deleteFound(fenced, projectId, holdings, context)
+    // A user found only before loading was in an interrupted deletion, which loadWaiting has just finished.
+    const deleted = new Set(holdings.map(({ userId }) => userId))
+    return [...holdings, ...before.filter(({ userId }) => !deleted.has(userId))]
+  })
+
+async function deleteFound(
+  fenced: Connection,
+  projectId: string,
+  holdings: readonly UserHoldings[],
+  context: LoaderContext,
+): Promise<void> {
+  if (holdings.length === 0) return
+  await startDeletion(fenced, { projectId, users: holdings.map(({ user }) => user), token: '' })
+  await finishInterruptedWork(fenced, context)
+}
+
+/** The error for user ids of which a project has none. */
+export const createUnknownUsersError = (
+  projectId: string,
+  userIds: readonly string[],
+): MissingError => {
+  const [first] = userIds
+  return new MissingError(
+    userIds.length === 1
+      ? `there is no user ${first} in project ${projectId}`
+      : `none of the ${userIds.length} users is in project ${projectId}`,
+  )
+}
