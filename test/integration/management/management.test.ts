@@ -28,9 +28,8 @@ test('the list has the operations of the contract', () => {
   const declared = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   )
-  expect(MANAGEMENT_OPERATIONS.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
-    declared.sort(),
-  )
+  const own = MANAGEMENT_OPERATIONS.filter(({ isOfQueries }) => isOfQueries === undefined)
+  expect(own.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(declared.sort())
 })
 
 test('a project is created, read, changed and found', async () => {
@@ -450,4 +449,36 @@ test('the status of a project says when its events were', async () => {
     },
     problems: [],
   })
+})
+
+test('a query across projects has a row for each that the key may see', async () => {
+  for (const [id, users] of [
+    ['x1', ['a', 'b']],
+    ['x2', ['a']],
+  ] as const) {
+    await put(id, { ...SHOP, org: 'across' })
+    const project = await requireProject(service.store.reader, id)
+    await sendEvents(service.store, project, users.map(visit))
+  }
+  const body = { date_range: ['2026-03-01', '2026-03-31'], metrics: ['users'] }
+  const data = [
+    { project: 'x1', metrics: { users: 2 } },
+    { project: 'x2', metrics: { users: 1 } },
+  ]
+  const named = await send('POST', '/v1/analytics/projects', {
+    body: { ...body, projects: ['x2', 'x1'] },
+  })
+  expect(named.body).toMatchObject({ data, pagination: { total: 2 } })
+  const key = await service.issue('across', ['analytics:read'])
+  const own = await send('POST', '/v1/analytics/projects', { key, body })
+  expect(own.body).toMatchObject({ data })
+  await put('hidden', { ...SHOP, org: 'others' })
+  const other = { key, body: { ...body, projects: ['x1', 'hidden'] } }
+  expect(codeOf(await send('POST', '/v1/analytics/projects', other))).toEqual([404, 'NOT_FOUND'])
+  const wrong = { key, body: { ...body, order_by: [['pageviews', 'desc']] } }
+  expect(codeOf(await send('POST', '/v1/analytics/projects', wrong))).toEqual([
+    400,
+    'VALIDATION_ERROR',
+    'order_by.0.0',
+  ])
 })
