@@ -167,7 +167,13 @@ const reserveNumbers = async (
     const last = base + count
     if (last > MAX_LOAD) throw new UserError(`${target.name} has no numbers of loads left`)
     // Loads and deletions number themselves after what the journal of deletions has.
-    const ended = { number: last, projectId: '', users: [], token: '', reached: DELETION_STEP.ended }
+    const ended = {
+      number: last,
+      projectId: '',
+      users: [],
+      token: '',
+      reached: DELETION_STEP.ended,
+    }
     await recordDeletion(fenced, ended, DELETION_STEP.ended)
     return { base, last }
   })
