@@ -54,7 +54,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a project
-         * @description Deletes a project with its events, users and keys. Its keys end within 5 seconds, its data follows. The response is the operation, which says when all
+         * @description Deletes a project with its events, users and keys. Its keys end when the operation runs, its data follows. The response is the operation, which says when all
          *     is deleted.
          *
          *     Needs an admin key with the scope `projects:write`.

@@ -1,4 +1,4 @@
-/** Runs operations in the background, one after another. A process that is killed leaves its operation to the next one. */
+/** Runs operations in the background. A process that is killed leaves its operation to the next one. */
 import { LeaseTimeoutError, withLease } from '../clickhouse/lease/lease.js'
 import { locate, type Cluster, type Shard } from '../cluster/cluster.js'
 import type { DeletionResult } from '../contract/management-api.js'
@@ -8,6 +8,7 @@ import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
 import { startRepeating } from '../lib/repeat.js'
+import { settleAll } from '../lib/settle.js'
 import { SECOND_MS } from '../lib/time.js'
 import { findProject, requireProject } from '../projects/store.js'
 import { createResidenceCheck } from '../relocation/describe.js'
@@ -28,6 +29,9 @@ interface Runner {
   readonly wake: () => void
   readonly stop: () => Promise<void>
 }
+
+/** How many projects are deleted at the same time. */
+const MAX_TOGETHER = 8
 
 /** How long an operation of another process waits until this one looks for it. */
 const PAUSE_MS = 5 * SECOND_MS
@@ -78,9 +82,9 @@ export async function runOperations(
       'operations',
       async ({ signal }) => {
         for (;;) {
-          const [next] = await listOpenOperations(writer)
-          if (next === undefined || isStopped() || signal.aborted) return
-          await runOperation(options, next)
+          const next = chooseNext(await listOpenOperations(writer))
+          if (next.length === 0 || isStopped() || signal.aborted) return
+          await settleAll(next.map((operation) => runOperation(options, operation)))
         }
       },
       { waitMs: 0 },
@@ -88,6 +92,13 @@ export async function runOperations(
   } catch (error) {
     if (!(error instanceof LeaseTimeoutError)) throw error
   }
+}
+
+/** Deletions of projects mostly wait for their keys to end, so some run at the same time. Anything else runs alone, in order. */
+function chooseNext(open: readonly StoredOperation[]): readonly StoredOperation[] {
+  const [first] = open
+  if (first?.kind !== 'project_deletion') return open.slice(0, 1)
+  return open.filter(({ kind }) => kind === 'project_deletion').slice(0, MAX_TOGETHER)
 }
 
 async function runOperation(options: RunnerOptions, operation: StoredOperation): Promise<void> {

@@ -128,23 +128,33 @@ async function put(
 ): Promise<ManagementResponse> {
   const { key, params, body, context, ifMatch, ifNoneMatch } = request
   const id = params['id'] ?? ''
-  const org = chooseOrg(key.org, body.org)
-  const settings = { ...DEFAULTS, ...body, org }
-  let found: StoredProject | undefined
-  try {
-    found = await requireOwnProject(api, request)
-  } catch (error) {
-    if (!(error instanceof MissingError)) throw error
+  const settings = { ...DEFAULTS, ...body, org: chooseOrg(key.org, body.org) }
+  let found = await findOwnProject(api, request)
+  if (found === undefined) {
     if (ifMatch !== undefined) throw createPreconditionError(`there is no project ${id}`)
-    return sendCreated(
-      await createProject(context, { ...settings, id }, { width: api.defaultWidth }),
-    )
+    try {
+      const placement = { width: api.defaultWidth }
+      return sendCreated(await createProject(context, { ...settings, id }, placement))
+    } catch (error) {
+      // Somebody has created it meanwhile, or another organization has it.
+      if (error instanceof ConflictError) found = await findOwnProject(api, request)
+      if (found === undefined) throw error
+    }
   }
   if (ifNoneMatch === '*') {
     throw createPreconditionError(`the project ${id} exists already`, hashProject(found))
   }
   return sendProject(await change(api, request, found, settings))
 }
+
+const findOwnProject = (
+  api: ManagementApi,
+  request: ManagementRequest,
+): Promise<StoredProject | undefined> =>
+  requireOwnProject(api, request).catch((error: unknown) => {
+    if (error instanceof MissingError) return undefined
+    throw error
+  })
 
 /** Changes a project, if the key and the entity tag allow it. */
 async function change(
