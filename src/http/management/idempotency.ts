@@ -36,17 +36,16 @@ export async function runOnce(
   const { writer } = request.context.cluster.home.store
   const id = hash([request.key.id, idempotencyKey])
   const fingerprint = hash([target, JSON.stringify(request.body ?? null), request.ifMatch ?? ''])
+  const known = findFirst(await select(writer, id), fingerprint)
+  if (known?.response) return decrypt(known.response, secret, id)
+  if (known !== undefined) throw createPendingError()
   const claim = randomUUID()
   await insert(writer, { id, claim, fingerprint, response: '' })
-  const rows = await select(writer, id)
-  if (rows.some((row) => row.fingerprint !== fingerprint)) {
-    throw new ConflictError('this Idempotency-Key was used with another request')
-  }
-  const answered = rows.find(({ response }) => response !== '')
-  if (answered !== undefined) return decrypt(answered.response, secret, id)
-  const first = rows.find(({ age }) => age < CLAIM_SECONDS)
-  if (first?.claim !== claim) {
-    throw new ConflictError('the first request with this Idempotency-Key has not ended yet')
+  const isFirst = (await select(writer, id)).find(({ age }) => age < CLAIM_SECONDS)?.claim === claim
+  if (!isFirst) {
+    // A claim that nobody follows would hold up later requests.
+    await withdraw(writer, id, claim)
+    throw createPendingError()
   }
   const createId = (prefix: string, length: number): string => deriveId(prefix, length, id)
   const response = await run({ ...request, context: { ...request.context, createId } }).catch(
@@ -60,8 +59,23 @@ export async function runOnce(
   return response
 }
 
+/**
+ * Finds the response among the rows of a key, or else the claim that came first and is not too old.
+ *
+ * @throws ConflictError when one of them is of another request
+ */
+function findFirst(rows: readonly Aged[], fingerprint: string): Aged | undefined {
+  if (rows.some((row) => row.fingerprint !== fingerprint)) {
+    throw new ConflictError('this Idempotency-Key was used with another request')
+  }
+  return rows.find(({ response }) => response !== '') ?? rows.find(({ age }) => age < CLAIM_SECONDS)
+}
+
+const createPendingError = (): ConflictError =>
+  new ConflictError('the first request with this Idempotency-Key has not ended yet')
+
 /** A request that takes longer has lost its process. */
-const CLAIM_SECONDS = 60
+const CLAIM_SECONDS = 30
 
 interface Row {
   readonly id: string
@@ -70,6 +84,8 @@ interface Row {
   /** Empty for a claim. */
   readonly response: string
 }
+
+type Aged = Row & { readonly age: number }
 
 const insert = (writer: Connection, { id, claim, fingerprint, response }: Row): Promise<void> =>
   writer.execute(
@@ -86,11 +102,8 @@ const withdraw = (writer: Connection, id: string, claim: string): Promise<void> 
   )
 
 /** Returns the rows of a key, the oldest first. */
-async function select(
-  writer: Connection,
-  id: string,
-): Promise<readonly (Row & { readonly age: number })[]> {
-  const { rows } = await writer.query<Row & { readonly age: number }>(
+async function select(writer: Connection, id: string): Promise<readonly Aged[]> {
+  const { rows } = await writer.query<Aged>(
     statement(sql`
 SELECT id, claim, fingerprint, response, dateDiff('second', at, now64(9)) AS age
 FROM idempotency_keys WHERE id = ${string(id)} AND at > now64(9) - INTERVAL 24 HOUR ORDER BY at, claim`),

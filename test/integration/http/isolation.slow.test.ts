@@ -13,6 +13,7 @@ import { startCluster } from '../../support/cluster/cluster.js'
 import { newWideProject, runQuery, sendToShards } from '../../support/cluster/wide-world.js'
 import { startServer } from '../../support/engine/server.js'
 import { startChaosProxy, type ChaosProxy, type Fault } from '../../support/faults/chaos-proxy.js'
+import { scaled } from '../../support/effort.js'
 import { createDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
@@ -25,7 +26,7 @@ import {
 
 const PROJECTS = 20
 const AT_ONCE = 16
-const QUESTIONS = 250
+const QUESTIONS = scaled(100)
 const SEED = 20_260_615
 const MARKER = /mark(\d\d)/g
 const mark = (n: number): string => `mark${String(n).padStart(2, '0')}`
