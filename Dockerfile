@@ -23,7 +23,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE CHANGELOG.md ./
 COPY docs docs
-COPY openapi/openapi.yaml openapi/collector.yaml openapi/
+COPY openapi/openapi.yaml openapi/collector.yaml openapi/management.yaml openapi/
 COPY clickhouse clickhouse
 COPY generated/referrer-list.json generated/
 RUN mkdir /data && chown node:node /data

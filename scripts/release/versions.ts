@@ -37,6 +37,7 @@ export const PLACES: readonly VersionPlace[] = [
   },
   inContract('openapi/openapi.yaml'),
   inContract('openapi/collector.yaml'),
+  inContract('openapi/management.yaml'),
 ]
 
 /** Reads a file of the project by its path; undefined if there is none. */
