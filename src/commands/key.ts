@@ -1,9 +1,10 @@
 /** The commands `tallyhouse key issue | list | revoke | rotate | retire`. */
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { isAdminKeyId, issueAdminKey, listAdminKeys, revokeAdminKey } from '../auth/admin-keys.js'
 import { listKeys } from '../auth/api-keys.js'
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
-import { ADMIN_SCOPES } from '../contract/admin-scopes.js'
+import { ADMIN_SCOPES, type AdminScope } from '../contract/admin-scopes.js'
+import type { Scope } from '../contract/scopes.js'
 import { listPublicKeys } from '../auth/public-keys.js'
 import {
   openSigningKey,
@@ -70,21 +71,43 @@ function addIssue(key: Command, context: CommandContext): void {
         command.error('error: give either --project <id> or --admin')
       }
       if (org !== undefined && !admin) command.error("error: option '--org <name>' needs --admin")
+      if (project === undefined) {
+        const scopes = readScopes(command, options, parseAdminScopes)
+        return withStore(context, 'key issue', (opened) =>
+          issueForAdmin(context, opened, options, scopes),
+        )
+      }
+      const scopes = readScopes(command, options, parseScopes)
       return withStore(context, 'key issue', (opened) =>
-        project === undefined
-          ? issueForAdmin(context, opened, options)
-          : issueForProject(context, opened, project, options),
+        issueForProject(context, opened, project, options, scopes),
       )
     })
+}
+
+/** Parses `--scope`, whose values depend on the kind of the key. Ends the command if they are wrong. */
+function readScopes<Parsed>(
+  command: Command,
+  { scope }: IssueOptions,
+  parse: (text: string) => readonly Parsed[],
+): { readonly scopes?: readonly Parsed[] } {
+  if (scope === undefined) return {}
+  try {
+    return { scopes: parse(scope) }
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    return command.error(
+      `error: option '--scope <list>' argument '${scope}' is invalid. ${error.message}`,
+    )
+  }
 }
 
 async function issueForProject(
   context: CommandContext,
   { store, cluster }: OpenedCluster,
   projectId: string,
-  { name = '', scope, expires }: IssueOptions,
+  { name = '', expires }: IssueOptions,
+  scopes: { readonly scopes?: readonly Scope[] },
 ): Promise<void> {
-  const scopes = scope === undefined ? {} : { scopes: parseScopes(scope) }
   const places = { store, dataDir: context.config().dataDir }
   const signingKey = await openSigningKey(places, context.now())
   const request = { projectId, name, ...scopes, expiresAt: expires ?? null }
@@ -95,9 +118,9 @@ async function issueForProject(
 async function issueForAdmin(
   context: CommandContext,
   { store }: OpenedCluster,
-  { name = '', scope, org, expires }: IssueOptions,
+  { name = '', org, expires }: IssueOptions,
+  scopes: { readonly scopes?: readonly AdminScope[] },
 ): Promise<void> {
-  const scopes = scope === undefined ? {} : { scopes: parseAdminScopes(scope) }
   const request = { name, ...scopes, org: org ?? null, expiresAt: expires ?? null }
   const { secret } = await issueAdminKey(store, request, context.now())
   context.print(secret)

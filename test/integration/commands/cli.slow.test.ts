@@ -44,6 +44,7 @@ const SHOP = {
   formerToken: null,
   retentionDays: null,
   keepDays: null,
+  org: null,
 }
 const TOKEN = /^tallykey_[\w-]+\.[\w-]+\.[\w-]{86}\n$/
 

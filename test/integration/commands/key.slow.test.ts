@@ -180,7 +180,13 @@ test.each([
     'issue --project shop --scope write',
     `option '--scope <list>' argument 'write' is invalid. Expected scopes, joined by commas: read, export.`,
   ],
-  ['issue', `required option '--project <id>' not specified`],
+  ['issue', 'give either --project <id> or --admin'],
+  ['issue --project shop --admin', 'give either --project <id> or --admin'],
+  [
+    'issue --admin --scope read',
+    `option '--scope <list>' argument 'read' is invalid. Expected scopes of admin keys, joined by commas: projects:read, projects:write, keys:write, users:delete, notes:write, usage:read, audit:read, analytics:read.`,
+  ],
+  ['issue --project shop --org acme', `option '--org <name>' needs --admin`],
   ['retire', `missing required argument 'kid'`],
   ['retire nothing', 'there is no public key nothing'],
   [
