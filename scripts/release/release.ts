@@ -25,7 +25,7 @@ import {
 const USAGE = 'usage: npm run release -- <version: 0.2.0> [--date <day: 2027-01-31>] [--dry-run]'
 
 /** The types of the contracts. Those of the last release are kept, for the test that finds changes that break programs. */
-const TYPES = ['openapi.d.ts', 'collector.d.ts', 'management.d.ts']
+const TYPES = ['openapi.d.ts', 'collector.d.ts']
 
 export interface Release {
   readonly version: string

@@ -37,7 +37,6 @@ export const PLACES: readonly VersionPlace[] = [
   },
   inContract('openapi/openapi.yaml'),
   inContract('openapi/collector.yaml'),
-  inContract('openapi/management.yaml'),
 ]
 
 /** Reads a file of the project by its path; undefined if there is none. */

@@ -46,6 +46,8 @@ export const createNotJsonObjectError = (body: string, cause?: unknown): ApiErro
 /** Returns the error to respond with. An unexpected one becomes INTERNAL_ERROR and is kept as its cause. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
+  // A path with an escape that is no UTF-8, such as %ff.
+  if (error instanceof URIError) return new ApiError('NOT_FOUND', 'There is nothing at this path.')
   const type: unknown = error instanceof Error ? Reflect.get(error, 'type') : undefined
   const translate = BODY_PARSER_ERRORS.get(type)
   if (translate !== undefined) return translate(error)
