@@ -14,7 +14,18 @@ import { applyHunks, readRecipe } from '../../support/recipes/apply-recipe.js'
 import { listReleases, openReleaseStore, waitFor } from '../../support/stores/open-release-store.js'
 
 const SOURCES = [
-  ...['bench', 'clickhouse', 'clients', 'docs', 'generated', 'openapi', 'scripts', 'src', 'test'],
+  ...[
+    'bench',
+    'clickhouse',
+    'clients',
+    'docs',
+    'examples',
+    'generated',
+    'openapi',
+    'scripts',
+    'src',
+    'test',
+  ],
   ...['package.json', 'tsconfig.json', 'tsconfig.build.json', 'eslint.config.js', 'jest.config.js'],
   ...[
     'README.md',
