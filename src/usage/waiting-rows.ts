@@ -11,7 +11,7 @@ import { RANGE_PREFIX } from '../ingest/loader/load-source.js'
 const COUNTED_LOADS = sql`
 SELECT load, batch FROM loads FINAL
 WHERE step < ${uint64(STEP.loaded)} AND load > (SELECT max(load) FROM inbox_cursor)
-  AND load IN (SELECT load FROM usage)`
+  AND load IN (SELECT load FROM usage WHERE load > (SELECT max(load) FROM inbox_cursor))`
 
 /** The end of a range in its name. */
 const RANGE_END = string(String.raw`-(\d+)(?:\.(\d+))?$`)

@@ -6,7 +6,8 @@ import { forwardRows } from '../../../src/relocation/forward-rows.js'
 import { createQueryUsage } from '../../../src/usage/query-usage.js'
 import { readUsage } from '../../../src/usage/read-usage.js'
 import { createOn, importInto, loadShard, move } from '../../support/cluster/moving.js'
-import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
+import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
+import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { feed } from '../../support/store/stream.js'
 
 let shards: TestShards
@@ -82,6 +83,16 @@ test('usage moves with its project, and forwarded events count where they are lo
     { project: 'moved', ...TAKEN, queries: 1, accepted: 12, waiting: 6 },
     { ...stays, accepted: 7, waiting: count },
   ]
+  expect(await read('moved', 'stays')).toEqual(waiting(1))
+  const interrupted = withWriter(cluster, 'shard1', (writer) =>
+    breakAfter(writer, /INSERT INTO inbox_cursor/),
+  )
+  for (const place of [/INSERT INTO forwards/, /INSERT INTO usage/]) {
+    const broken = withWriter(cluster, 'shard1', (writer) => breakAfter(writer, place))
+    await expect(loadShard(broken, broken.shards[0])).rejects.toBeInstanceOf(BrokenError)
+    expect(await read('moved', 'stays')).toEqual(waiting(1))
+  }
+  await expect(loadShard(interrupted, interrupted.shards[0])).rejects.toBeInstanceOf(BrokenError)
   expect(await read('moved', 'stays')).toEqual(waiting(1))
   await loadShard(cluster, source)
   expect(await read('moved', 'stays')).toEqual(waiting(1))

@@ -66,7 +66,8 @@ const START = string(String.raw`^\s*\{\s*(\}?)`)
 
 /**
  * Puts the rows of a load that are forwarded into the table `forwards`. Each gets an event id if it has none, so that it counts
- * once however often it is sent. The order makes the blocks of a repeated insert the same, by which ClickHouse recognises them.
+ * once however often it is sent. It is one insert of one block, and adds nothing if the load has put its rows there already: ClickHouse
+ * does not always recognise a repeated insert of a join.
  *
  * @param rows the FROM clause that selects the rows of the load from the inbox
  */
@@ -88,4 +89,4 @@ FROM (
   ${rows}
 ) AS received
 INNER JOIN (SELECT seq, project_id, event_key FROM ${tables.rows} WHERE fate = 'forwarded') AS load_rows USING (seq)
-ORDER BY seq`
+WHERE ${uint64(load)} NOT IN (SELECT load FROM forwards WHERE load = ${uint64(load)})`

@@ -162,7 +162,7 @@ SELECT name, month, sum(wanted) AS wanted_rows, sum(is_stored) AS stored FROM (
   WHERE (project_id, event_id) IN (SELECT project_id, event_key FROM new_ids)
   UNION ALL
   SELECT 'usage', 0, 1, 0 FROM (SELECT 1 FROM ${tables.rows} AS load_rows LIMIT 1)
-  WHERE ${uint64(load)} NOT IN (SELECT load FROM usage)
+  WHERE ${uint64(load)} NOT IN (SELECT load FROM usage WHERE load = ${uint64(load)})
   UNION ALL
   SELECT 'events', toYYYYMM(timestamp), 1, 0 FROM new_events
   UNION ALL

@@ -32,6 +32,6 @@ FROM (
   ANY LEFT JOIN ${tables.excludedEvents} AS load_excluded ON load_excluded.seq = load_rows.seq
   WHERE NOT (${IS_UNDATED} AND load_excluded.reason != '')
 )
-WHERE ${uint64(load)} NOT IN (SELECT load FROM usage)
+WHERE ${uint64(load)} NOT IN (SELECT load FROM usage WHERE load = ${uint64(load)})
 GROUP BY counted_project, counted_day, outcome
 ORDER BY counted_project, counted_day, outcome`
