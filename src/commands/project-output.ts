@@ -3,7 +3,7 @@ import { findShard, type Cluster } from '../cluster/cluster.js'
 import { findEarliest } from '../cluster/shard-reads.js'
 import type { DailyExclusions } from '../projects/exclusions.js'
 import { findFirstEventTime } from '../projects/event-times.js'
-import { presentProject } from '../projects/present.js'
+import { presentFormerToken, presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
 import { describeState } from '../relocation/describe.js'
 import type { Relocation } from '../relocation/journal.js'
@@ -105,10 +105,7 @@ export async function printProjects(
 /** Presents a project as the API does, with the fields that only its operator sees. */
 const presentFully = (project: StoredProject, firstEventAt: Date | null) => ({
   ...presentProject(project, firstEventAt),
-  formerToken: project.formerToken && {
-    token: project.formerToken.token,
-    until: project.formerToken.until.toISOString(),
-  },
+  formerToken: presentFormerToken(project),
   retentionDays: project.retentionDays,
   keepDays: project.keepDays,
   org: project.org,

@@ -9,7 +9,7 @@ import { createLogger } from '../lib/log.js'
 import type { StoredProject } from '../projects/project.js'
 import { readExclusions, sumExclusions } from '../projects/exclusions.js'
 import { addDays, formatDay } from '../lib/time.js'
-import { recordChange } from '../management/audit-log.js'
+import { recordProjectDeletion } from '../management/audit-log.js'
 import { createProject, rotateToken, updateProject } from '../management/projects.js'
 import { findRelocationWithin, requireSettled } from '../relocation/describe.js'
 import { listProjects, requireProject } from '../projects/store.js'
@@ -228,12 +228,7 @@ function addDelete(project: Command, context: CommandContext): void {
             await requireSettled(opened.cluster, id)
             const project = await requireProject(opened.store.reader, id)
             const deleted = await deleteProjectFromShards(opened.cluster, id, getContext(opened))
-            const { name, domain } = project
-            await recordChange(getManagement(context, opened.cluster), {
-              action: 'project.delete',
-              project,
-              before: { name, domain },
-            })
+            await recordProjectDeletion(getManagement(context, opened.cluster), project)
             context.print(`deleted ${describeProject(id, deleted)}`)
           })
         : withStore(context, 'project delete', async (opened) => {

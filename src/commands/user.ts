@@ -10,7 +10,7 @@ import {
   type UsersHoldings,
 } from '../deletion/delete-users.js'
 import { readUserHoldings } from '../deletion/holdings.js'
-import { recordChange } from '../management/audit-log.js'
+import { recordUserDeletion } from '../management/audit-log.js'
 import { requireProject } from '../projects/store.js'
 import { getManagement, type AddCommand, type CommandContext } from './shared/context.js'
 import {
@@ -77,26 +77,14 @@ async function deleteConfirmed(
 ): Promise<void> {
   const { cluster } = opened
   const project = await requireProject(cluster.home.store.writer, id)
-  const check = createCheck(opened, project)
+  const check = createResidenceCheck(cluster, project)
   await check()
   const stores = await findStores(opened, id)
   const deleted = await deleteUsersFromShards(stores, id, userIds, check)
   requireFound(context, id, userIds, deleted)
-  // Who was deleted must be found nowhere afterwards, so the log has their number alone.
-  await recordChange(getManagement(context, cluster), {
-    action: 'users.delete',
-    project,
-    before: { users: deleted.users },
-  })
+  await recordUserDeletion(getManagement(context, cluster), project, deleted.users)
   context.print(`deleted ${describeUsers(userIds, id, deleted)}`)
 }
-
-/** Returns the check that the project still lives where it does now. A single store is not asked. */
-const createCheck = (
-  { cluster }: OpenedCluster,
-  project: Parameters<typeof createResidenceCheck>[1],
-): (() => Promise<void>) =>
-  cluster.shards.length === 1 ? () => Promise.resolve() : createResidenceCheck(cluster, project)
 
 /**
  * Reports what would be deleted.

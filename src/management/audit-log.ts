@@ -53,6 +53,33 @@ SELECT ${string(randomId('chg_', 12))}, ${string(context.actor)}, ${string(actio
   )
 }
 
+/** Records the deletion of a project. */
+export const recordProjectDeletion = (
+  context: ManagementContext,
+  project: Pick<StoredProject, 'id' | 'org' | 'name' | 'domain'>,
+): Promise<void> => {
+  const { name, domain } = project
+  return recordChange(context, { action: 'project.delete', project, before: { name, domain } })
+}
+
+/**
+ * Records the deletion of users. Who was deleted must be found nowhere afterwards, so the log has their number alone.
+ *
+ * @param operation the id of the operation that deletes them; left out for a command
+ */
+export const recordUserDeletion = (
+  context: ManagementContext,
+  project: Pick<StoredProject, 'id' | 'org'>,
+  users: number,
+  operation?: string,
+): Promise<void> =>
+  recordChange(context, {
+    action: 'users.delete',
+    project,
+    ...(operation === undefined ? {} : { target: operation }),
+    before: { users },
+  })
+
 const toJson = (values: Values | undefined): Sql =>
   string(values === undefined ? '' : JSON.stringify(values))
 

@@ -5,7 +5,7 @@ import type { DeletionResult } from '../contract/management-api.js'
 import { ConflictError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireSettled } from '../relocation/describe.js'
-import { recordChange } from './audit-log.js'
+import { recordProjectDeletion, recordUserDeletion } from './audit-log.js'
 import { createId, type ManagementContext } from './context.js'
 
 /** What an operation is asked to do. */
@@ -40,7 +40,7 @@ export async function startProjectDeletion(
   context: ManagementContext,
   project: StoredProject,
 ): Promise<StoredOperation> {
-  const { id, name, domain, isDeleting } = project
+  const { id, isDeleting } = project
   const open = await listOpenOperations(context.cluster.home.store.writer, id)
   const deletion = open.find(({ kind }) => kind === 'project_deletion')
   if (deletion !== undefined || isDeleting) {
@@ -48,7 +48,7 @@ export async function startProjectDeletion(
     throw new ConflictError(`the project ${id} is being deleted${by}`)
   }
   const operation = await startOperation(context, project, { kind: 'project_deletion' })
-  await recordChange(context, { action: 'project.delete', project, before: { name, domain } })
+  await recordProjectDeletion(context, project)
   return operation
 }
 
@@ -63,13 +63,7 @@ export async function startUserDeletion(
   userIds: readonly string[],
 ): Promise<StoredOperation> {
   const operation = await startOperation(context, project, { kind: 'user_deletion', userIds })
-  // Who was deleted must be found nowhere afterwards, so the log has their number alone.
-  await recordChange(context, {
-    action: 'users.delete',
-    project,
-    target: operation.id,
-    before: { users: new Set(userIds).size },
-  })
+  await recordUserDeletion(context, project, new Set(userIds).size, operation.id)
   return operation
 }
 

@@ -2,6 +2,7 @@
 import { locate, type Cluster } from '../cluster/cluster.js'
 import * as directory from '../cluster/directory.js'
 import type { ChangedProject } from '../cluster/directory.js'
+import { findEarliest } from '../cluster/shard-reads.js'
 import { placeProject } from '../cluster/place-project.js'
 import { addMs } from '../lib/time.js'
 import { findFirstEventTime } from '../projects/event-times.js'
@@ -75,17 +76,13 @@ export function rotateToken(
 }
 
 /** Returns the time of the earliest event of a project on all its shards; null when it has none. */
-export async function findFirstEvent(
+export const findFirstEvent = (
   cluster: Cluster,
   project: Pick<StoredProject, 'id' | 'shards'>,
-): Promise<Date | null> {
-  const shards = locate(cluster, project)
-  const times = await Promise.all(
-    shards.map(({ store }) => findFirstEventTime(store.writer, project.id)),
+): Promise<Date | null> =>
+  findEarliest(locate(cluster, project), ({ store }) =>
+    findFirstEventTime(store.writer, project.id),
   )
-  const [first = null] = times.filter((at) => at !== null).sort((a, b) => a.getTime() - b.getTime())
-  return first
-}
 
 /** Makes a change, and records the settings that it has changed. */
 async function recordUpdate(

@@ -16,6 +16,12 @@ export const presentProject = (project: StoredProject, firstEventAt: Date | null
   excludedCountries: project.excludedCountries,
 })
 
+/** Returns the former public token of a project; null if it has none. */
+export const presentFormerToken = ({
+  formerToken,
+}: Pick<StoredProject, 'formerToken'>): ManagedProject['formerToken'] =>
+  formerToken && { token: formerToken.token, until: formerToken.until.toISOString() }
+
 /** Returns a project with all its settings, as management sends it. */
 export const presentManagedProject = (project: StoredProject): ManagedProject => ({
   id: project.id,
@@ -23,10 +29,7 @@ export const presentManagedProject = (project: StoredProject): ManagedProject =>
   name: project.name,
   domain: project.domain,
   token: project.token,
-  formerToken:
-    project.formerToken === null
-      ? null
-      : { token: project.formerToken.token, until: project.formerToken.until.toISOString() },
+  formerToken: presentFormerToken(project),
   createdAt: project.createdAt.toISOString(),
   hasPublicDashboard: project.hasPublicDashboard,
   excludedIps: project.excludedIps,

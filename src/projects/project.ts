@@ -46,6 +46,16 @@ interface FormerToken {
   readonly until: Date
 }
 
+/** The settings of a project that a new one does not have to name. */
+export const DEFAULT_SETTINGS = {
+  org: null,
+  hasPublicDashboard: false,
+  excludedIps: [],
+  excludedCountries: [],
+  retentionDays: null,
+  keepDays: null,
+} as const satisfies Partial<StoredProject>
+
 /** The fields that only this program sets. */
 export type OwnField =
   | 'token'

@@ -6,7 +6,12 @@ import type { Store } from '../clickhouse/store.js'
 import { randomId } from '../lib/random-id.js'
 import { isDeepStrictEqual } from 'node:util'
 import { ConflictError, MissingError } from '../lib/errors.js'
-import type { NewProject, ProjectChanges, StoredProject } from './project.js'
+import {
+  DEFAULT_SETTINGS,
+  type NewProject,
+  type ProjectChanges,
+  type StoredProject,
+} from './project.js'
 import { createPublicToken } from './public-token.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from './row.js'
 import { validateFields } from './rules.js'
@@ -126,12 +131,7 @@ export async function createProject(
 ): Promise<StoredProject> {
   const project: StoredProject = {
     id: randomId('prj_', 12),
-    org: null,
-    hasPublicDashboard: false,
-    excludedIps: [],
-    excludedCountries: [],
-    retentionDays: null,
-    keepDays: null,
+    ...DEFAULT_SETTINGS,
     formerToken: null,
     isDeleting: false,
     hasCutSessions: false,

@@ -19,7 +19,6 @@ export interface Periods {
  * Resolves the periods of a request. They are the same for all projects: `all` begins with the first event of any of them.
  *
  * @param first the moment of the first event of all projects, null without events; read only for the date range `all`
- * @param count the number of the projects
  * @throws ApiError VALIDATION_ERROR for a comparison with no period, or series of too many buckets
  */
 export function resolvePeriods(

@@ -12,13 +12,14 @@ import {
   type ManagementOperation,
   type ManagementRequest,
 } from './management-api.js'
+import { listOrgs } from './pages.js'
 
 export const ACROSS_OPERATIONS: readonly ManagementOperation[] = [
   defineOperation<AcrossRequest>({
     method: 'post',
     path: ACROSS.path,
     scope: 'analytics:read',
-    isOfQueries: ACROSS,
+    checkedAs: ACROSS,
     run: async (api, request) => {
       const projects = await findProjects(api, request)
       return { status: 200, body: await api.queryProjects(request.body, projects, request.asker) }
@@ -37,8 +38,11 @@ async function findProjects(
 ): Promise<readonly StoredProject[]> {
   const { writer } = cluster.home.store
   if (ids === undefined) {
-    const orgs = [key.org, org].filter((one) => typeof one === 'string')
-    const found = await listProjectsAfter(writer, { after: '', limit: MAX_PROJECTS + 1, orgs })
+    const found = await listProjectsAfter(writer, {
+      after: '',
+      limit: MAX_PROJECTS + 1,
+      orgs: listOrgs(key.org, org),
+    })
     if (found.length > MAX_PROJECTS) {
       const field = org === undefined ? 'projects' : 'org'
       throw new FieldValueError(field, `these are more than ${MAX_PROJECTS} projects: name them`)

@@ -76,7 +76,7 @@ export interface ManagementOperation {
   /** The most bytes of its body; 64 kB if left out. */
   readonly maxBytes?: number
   /** What checks its body in place of the contract of management, for an operation that the contract of queries has. */
-  readonly isOfQueries?: AnyOperation
+  readonly checkedAs?: AnyOperation
   /** Whether an API key of the project may call it, too. */
   readonly isForProjectKeys?: true
   readonly run: (api: ManagementApi, request: ManagementRequest) => Promise<ManagementResponse>

@@ -1,13 +1,10 @@
-/** The operations on the notes of projects, and the audit log. */
-import type { Change, ChangePage, NewNote, Note, NoteList } from '../../contract/management-api.js'
-import { listChanges, type AuditEntry } from '../../management/audit-log.js'
+/** The operations on the notes of projects. */
+import type { NewNote, Note, NoteList } from '../../contract/management-api.js'
 import { createNote, deleteNote, listNotes, type StoredNote } from '../../management/notes.js'
 import { defineOperation, requireOwnProject, type ManagementOperation } from './management-api.js'
 import { parseTime } from './parse-time.js'
 
 const NOTES = '/v1/projects/{id}/notes'
-/** How many changes a page has by default. */
-const PAGE = 100
 
 export const NOTE_OPERATIONS: readonly ManagementOperation[] = [
   defineOperation({
@@ -52,24 +49,6 @@ export const NOTE_OPERATIONS: readonly ManagementOperation[] = [
   }),
 ]
 
-export const AUDIT_OPERATIONS: readonly ManagementOperation[] = [
-  defineOperation({
-    method: 'get',
-    path: '/v1/audit-log',
-    scope: 'audit:read',
-    run: async ({ cluster }, { key, query }) => {
-      const { entries, nextCursor } = await listChanges(cluster.home.store.writer, {
-        org: key.org,
-        projectId: query['project'],
-        limit: Number(query['limit'] ?? PAGE),
-        cursor: query['cursor'],
-      })
-      const changes = entries.map(presentChange)
-      return { status: 200, body: { changes, nextCursor } satisfies ChangePage }
-    },
-  }),
-]
-
 const presentNote = ({ id, at, until, text, createdAt }: StoredNote): Note => ({
   id,
   at: at.toISOString(),
@@ -77,5 +56,3 @@ const presentNote = ({ id, at, until, text, createdAt }: StoredNote): Note => ({
   text,
   createdAt: createdAt.toISOString(),
 })
-
-const presentChange = (entry: AuditEntry): Change => ({ ...entry, at: entry.at.toISOString() })

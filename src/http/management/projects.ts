@@ -17,8 +17,8 @@ import {
   updateProject,
 } from '../../management/projects.js'
 import { presentManagedProject } from '../../projects/present.js'
-import type { StoredProject } from '../../projects/project.js'
-import { listProjectsAfter, type CheckProject } from '../../projects/store.js'
+import { DEFAULT_SETTINGS, type StoredProject } from '../../projects/project.js'
+import type { CheckProject } from '../../projects/store.js'
 import {
   defineOperation,
   maySee,
@@ -29,28 +29,21 @@ import {
   type ManagementResponse,
 } from './management-api.js'
 import { acceptOperation } from './operations.js'
+import { listPage } from './pages.js'
 import { hashEntity, isEntityTag } from './entity-tags.js'
 
 const PROJECTS = '/v1/projects'
 const ONE = '/v1/projects/{id}'
-/** How many projects a page has by default. */
-const PAGE = 100
 
 export const PROJECT_OPERATIONS: readonly ManagementOperation[] = [
   defineOperation({
     method: 'get',
     path: PROJECTS,
     scope: 'projects:read',
-    run: async ({ cluster }, { key, query }) => {
-      const limit = Number(query['limit'] ?? PAGE)
-      const found = await listProjectsAfter(cluster.home.store.writer, {
-        after: query['cursor'] ?? '',
-        limit: limit + 1,
-        orgs: [key.org, query['org']].filter((org) => typeof org === 'string'),
-        name: query['name'],
-      })
-      const projects = found.slice(0, limit).map(presentManagedProject)
-      const nextCursor = found.length > limit ? (projects.at(-1)?.id ?? null) : null
+    run: async (api, request) => {
+      const page = await listPage(api, request)
+      const projects = page.projects.map(presentManagedProject)
+      const { nextCursor } = page
       return { status: 200, body: { projects, nextCursor } satisfies ProjectPage }
     },
   }),
@@ -112,15 +105,6 @@ export const PROJECT_OPERATIONS: readonly ManagementOperation[] = [
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60
 
-/** What a setting is that a replacement leaves out. */
-const DEFAULTS = {
-  hasPublicDashboard: false,
-  excludedIps: [],
-  excludedCountries: [],
-  retentionDays: null,
-  keepDays: null,
-}
-
 /** Creates a project, or gives an existing one exactly these settings. */
 async function put(
   api: ManagementApi,
@@ -128,7 +112,7 @@ async function put(
 ): Promise<ManagementResponse> {
   const { key, params, body, context, ifMatch, ifNoneMatch } = request
   const id = params['id'] ?? ''
-  const settings = { ...DEFAULTS, ...body, org: chooseOrg(key.org, body.org) }
+  const settings = { ...DEFAULT_SETTINGS, ...body, org: chooseOrg(key.org, body.org) }
   let found = await findOwnProject(api, request)
   if (found === undefined) {
     if (ifMatch !== undefined) throw createPreconditionError(`there is no project ${id}`)

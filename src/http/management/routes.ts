@@ -40,7 +40,7 @@ export function buildManagementRoutes(
   })
   const routes: Record<string, Record<string, readonly Handler[]>> = {}
   for (const operation of MANAGEMENT_OPERATIONS) {
-    const { method, path, isOfQueries } = operation
+    const { method, path, checkedAs } = operation
     const methods = (routes[toExpressPath(path)] ??= {})
     methods[method] = [
       requireEnabled(api),
@@ -48,9 +48,7 @@ export function buildManagementRoutes(
       limit,
       requireAdminScope(operation),
       ...readBody(operation),
-      isOfQueries === undefined
-        ? contract.checkManagement(method, path)
-        : contract.check(isOfQueries),
+      checkedAs === undefined ? contract.checkManagement(method, path) : contract.check(checkedAs),
       answer(api, operation, stopping),
     ]
   }

@@ -2,7 +2,7 @@
 import type { ProjectStatus, UsagePage } from '../../contract/management-api.js'
 import { FieldValueError } from '../../lib/errors.js'
 import { startOfMonth } from '../../lib/time.js'
-import { findProject, listProjectsAfter } from '../../projects/store.js'
+import { findProject } from '../../projects/store.js'
 import { readProjectStatus } from '../../usage/project-status.js'
 import { readUsage } from '../../usage/read-usage.js'
 import {
@@ -13,11 +13,9 @@ import {
   type ManagementOperation,
   type ManagementRequest,
 } from './management-api.js'
+import { listPage } from './pages.js'
 import { parseTime } from './parse-time.js'
 import { formatUsageCsv } from './usage-csv.js'
-
-/** How many projects a page has by default. */
-const PAGE = 100
 
 export const USAGE_OPERATIONS: readonly ManagementOperation[] = [
   defineOperation({
@@ -30,7 +28,7 @@ export const USAGE_OPERATIONS: readonly ManagementOperation[] = [
       const from = parseDay('from', query['from']) ?? startOfMonth(now)
       const to = parseDay('to', query['to']) ?? now
       if (from > to) throw new FieldValueError('from', 'the first day is not after the last one')
-      const { ids, nextCursor } = await listPage(api, request)
+      const { ids, nextCursor } = await listIds(api, request)
       const interval = query['interval'] === 'day' ? 'day' : 'month'
       const usage = await readUsage(api.cluster, { from, to, interval, projectIds: ids })
       if (accept !== 'text/csv') {
@@ -66,28 +64,19 @@ export const USAGE_OPERATIONS: readonly ManagementOperation[] = [
   }),
 ]
 
-/** Lists the projects of a page that the key may see. */
-async function listPage(
-  { cluster }: ManagementApi,
-  { key, query }: ManagementRequest,
+/** Lists the ids of the project of a request, or else of a page of those that its key may see. */
+async function listIds(
+  api: ManagementApi,
+  request: ManagementRequest,
 ): Promise<{ readonly ids: readonly string[]; readonly nextCursor: string | null }> {
-  const { writer } = cluster.home.store
+  const { key, query } = request
   const only = query['project']
-  if (only !== undefined) {
-    const project = await findProject(writer, only)
-    return {
-      ids: project !== undefined && maySee(key, project) ? [only] : [],
-      nextCursor: null,
-    }
+  if (only === undefined) {
+    const { projects, nextCursor } = await listPage(api, request)
+    return { ids: projects.map(({ id }) => id), nextCursor }
   }
-  const limit = Number(query['limit'] ?? PAGE)
-  const found = await listProjectsAfter(writer, {
-    after: query['cursor'] ?? '',
-    limit: limit + 1,
-    orgs: [key.org, query['org']].filter((org) => typeof org === 'string'),
-  })
-  const ids = found.slice(0, limit).map(({ id }) => id)
-  return { ids, nextCursor: found.length > limit ? (ids.at(-1) ?? null) : null }
+  const project = await findProject(api.cluster.home.store.writer, only)
+  return { ids: project !== undefined && maySee(key, project) ? [only] : [], nextCursor: null }
 }
 
 const parseDay = (field: string, text: string | undefined): Date | undefined =>

@@ -28,7 +28,7 @@ test('the list has the operations of the contract', () => {
   const declared = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   )
-  const own = MANAGEMENT_OPERATIONS.filter(({ isOfQueries }) => isOfQueries === undefined)
+  const own = MANAGEMENT_OPERATIONS.filter(({ checkedAs }) => checkedAs === undefined)
   expect(own.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(declared.sort())
 })
 
