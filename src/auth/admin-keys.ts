@@ -5,10 +5,10 @@ import { optionalTime, sql, statement, string, strings, time, uint64 } from '../
 import type { Store } from '../clickhouse/store.js'
 import { ADMIN_SCOPES, isAdminScope, type AdminScope } from '../contract/admin-scopes.js'
 import { ADMIN_KEY_PREFIX } from '../contract/bearer.js'
-import { FieldValueError, MissingError } from '../lib/errors.js'
+import { MissingError } from '../lib/errors.js'
 import { randomId } from '../lib/random-id.js'
-import { startOfSecond } from '../lib/time.js'
 import { requireOrg } from '../projects/rules.js'
+import { requireExpiry, requireKeyName, requireScopes } from './key-rules.js'
 
 export interface AdminKey {
   readonly id: string
@@ -61,7 +61,6 @@ interface AdminKeyRow {
 const ID_PREFIX = 'adm_'
 const ID_LENGTH = 16
 const SECRET_LENGTH = 40
-const NAME = /^\P{C}{0,200}$/u
 const KEY = new RegExp(`^${ADMIN_KEY_PREFIX}([a-z0-9]{${ID_LENGTH}})_[a-z0-9]{${SECRET_LENGTH}}$`)
 
 /** Returns whether a text is the id of an admin key, and not that of an API key. */
@@ -88,24 +87,15 @@ export async function issueAdminKey(
   { name, scopes: asked = ADMIN_SCOPES, org, expiresAt }: AdminKeyRequest,
   now: Date,
 ): Promise<{ readonly key: AdminKey; readonly secret: string }> {
-  if (!NAME.test(name)) {
-    throw new FieldValueError('name', 'a name has at most 200 printable characters')
-  }
-  const scopes = ADMIN_SCOPES.filter((scope) => asked.includes(scope))
-  if (scopes.length === 0) throw new FieldValueError('scopes', 'a key needs a scope')
-  const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
-  if (expiry !== null && expiry <= now) {
-    throw new FieldValueError('expiresAt', 'the key must expire in the future')
-  }
   const id = randomId(ID_PREFIX, ID_LENGTH)
   const secret = randomId(`${ADMIN_KEY_PREFIX}${id.slice(ID_PREFIX.length)}_`, SECRET_LENGTH)
   const key = {
     id,
-    name,
-    scopes,
+    name: requireKeyName(name),
+    scopes: requireScopes(ADMIN_SCOPES, asked),
     org: org === null ? null : requireOrg(org),
     createdAt: now,
-    expiresAt: expiry,
+    expiresAt: requireExpiry(expiresAt, now),
     revokedAt: null,
   }
   await insert(store.writer, { ...key, hash: hashAdminKey(secret), version: 1 })

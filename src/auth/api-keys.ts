@@ -15,8 +15,8 @@ import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../contract/scopes.
 import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
 import { randomId } from '../lib/random-id.js'
-import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
-import { startOfSecond } from '../lib/time.js'
+import { ConflictError, MissingError } from '../lib/errors.js'
+import { requireExpiry, requireKeyName, requireScopes } from './key-rules.js'
 import type { SigningKey } from './signing-key.js'
 import { signToken } from './token.js'
 
@@ -63,8 +63,6 @@ const KEY_COLUMNS = sql`
   toUnixTimestamp64Milli(expires_at) AS expires_ms,
   toUnixTimestamp64Milli(revoked_at) AS revoked_ms, version`
 
-const NAME = /^\P{C}{0,200}$/u
-
 /** A key that was issued just now. */
 export interface IssuedKey {
   readonly key: StoredKey
@@ -90,17 +88,11 @@ export async function issueKey(
   }: KeyRequest,
   now: Date,
 ): Promise<IssuedKey> {
-  if (!NAME.test(name)) {
-    throw new FieldValueError('name', 'a name has at most 200 printable characters')
-  }
-  const scopes = SCOPES.filter((scope) => asked.includes(scope))
-  if (scopes.length === 0) throw new FieldValueError('scopes', 'a key needs a scope')
+  requireKeyName(name)
+  const scopes = requireScopes(SCOPES, asked)
   const project = await requireProject(store.reader, projectId)
   if (project.isDeleting) throw new ConflictError(`the project ${projectId} is being deleted`)
-  const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
-  if (expiry !== null && expiry <= now) {
-    throw new FieldValueError('expiresAt', 'the key must expire in the future')
-  }
+  const expiry = requireExpiry(expiresAt, now)
   const { kid } = signingKey
   const key = {
     id,

@@ -1,6 +1,6 @@
 /** The audit log: who changed what. An entry is written when its change is made, and is never changed. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import { and, sql, statement, string, TRUE, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { FieldValueError } from '../lib/errors.js'
 import { randomId } from '../lib/random-id.js'
 import type { StoredProject } from '../projects/project.js'
@@ -117,15 +117,15 @@ export async function listChanges(
   writer: Connection,
   { org, projectId, limit, cursor }: AuditFilter,
 ): Promise<AuditPage> {
-  const conditions = [
-    org === null ? sql`true` : sql`org = ${string(org)}`,
-    projectId === undefined ? sql`true` : sql`project_id = ${string(projectId)}`,
-    cursor === undefined ? sql`true` : buildCursorCondition(cursor),
-  ] as const
+  const isAsked = and([
+    org === null ? TRUE : sql`org = ${string(org)}`,
+    projectId === undefined ? TRUE : sql`project_id = ${string(projectId)}`,
+    cursor === undefined ? TRUE : buildCursorCondition(cursor),
+  ])
   const { rows } = await writer.query<AuditRow>(
     statement(sql`
 SELECT id, toUnixTimestamp64Micro(at) AS at_us, actor, action, project_id, target, before, after
-FROM audit_log WHERE ${conditions[0]} AND ${conditions[1]} AND ${conditions[2]}
+FROM audit_log WHERE ${isAsked}
 ORDER BY audit_log.at DESC, id DESC LIMIT ${uint32(limit + 1)}`),
   )
   const page = rows.slice(0, limit)

@@ -1,6 +1,17 @@
 /** Notes of projects: what happened at a moment or in a period. They are stored at home. */
 import type { Connection } from '../clickhouse/connection.js'
-import { boolean, optionalTime, sql, statement, string, time, uint64 } from '../clickhouse/sql.js'
+import {
+  and,
+  boolean,
+  optionalTime,
+  sql,
+  statement,
+  string,
+  time,
+  TRUE,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import { FieldValueError, MissingError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { recordChange } from './audit-log.js'
@@ -61,12 +72,11 @@ export const listNotes = (
   projectId: string,
   { from, to }: NotePeriod,
 ): Promise<readonly StoredNote[]> => {
-  const isLater = from === null ? sql`true` : sql`ifNull(until, at) >= ${time(from)}`
-  const isEarlier = to === null ? sql`true` : sql`at < ${time(to)}`
-  return select(
-    writer,
-    sql`project_id = ${string(projectId)} AND NOT is_deleted AND ${isLater} AND ${isEarlier}`,
-  )
+  const isWithin = and([
+    from === null ? TRUE : sql`ifNull(until, at) >= ${time(from)}`,
+    to === null ? TRUE : sql`at < ${time(to)}`,
+  ])
+  return select(writer, sql`project_id = ${string(projectId)} AND NOT is_deleted AND ${isWithin}`)
 }
 
 /** Deletes a note. @throws MissingError for an unknown note */
@@ -99,10 +109,7 @@ interface NoteRow {
   readonly created_ms: number
 }
 
-async function select(
-  writer: Connection,
-  condition: ReturnType<typeof sql>,
-): Promise<readonly StoredNote[]> {
+async function select(writer: Connection, condition: Sql): Promise<readonly StoredNote[]> {
   const { rows } = await writer.query<NoteRow>(
     statement(sql`
 SELECT id, toUnixTimestamp64Milli(at) AS at_ms, toUnixTimestamp64Milli(until) AS until_ms, text,

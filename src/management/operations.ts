@@ -1,6 +1,15 @@
 /** Operations: what takes longer than a request. They are stored at home, so that any process may finish them. */
 import type { Connection } from '../clickhouse/connection.js'
-import { optionalTime, sql, statement, string, time, uint64, type Sql } from '../clickhouse/sql.js'
+import {
+  optionalTime,
+  sql,
+  statement,
+  string,
+  time,
+  TRUE,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import type { DeletionResult } from '../contract/management-api.js'
 import { ConflictError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
@@ -106,7 +115,7 @@ export const listOpenOperations = (
   writer: Connection,
   projectId?: string,
 ): Promise<readonly StoredOperation[]> => {
-  const isWanted = projectId === undefined ? sql`true` : sql`project_id = ${string(projectId)}`
+  const isWanted = projectId === undefined ? TRUE : sql`project_id = ${string(projectId)}`
   return select(writer, sql`state IN ('waiting', 'running') AND ${isWanted}`)
 }
 

@@ -5,7 +5,8 @@ import { FORWARDED } from '../ingest/loader/steps/usage.js'
 import { REJECTIONS, type Rejection } from '../ingest/loader/steps/validate-rows.js'
 import { addDays, formatDay, startOfMonth } from '../lib/time.js'
 import { TOTAL } from '../model/rollups.js'
-import { listProjects } from '../projects/store.js'
+import type { StoredProject } from '../projects/project.js'
+import { listProjects, listProjectsById } from '../projects/store.js'
 import { MOVED_TABLES } from '../relocation/rows/moved-tables.js'
 import { readBetweenLoads, selectWaitingRows } from './waiting-rows.js'
 
@@ -74,39 +75,46 @@ const MAX_PROJECTS = 500
  *
  * @throws the errors of a connection: also if one shard does not answer, because the numbers would be too low
  */
-export async function readUsage(cluster: Cluster, query: UsageQuery): Promise<readonly Usage[]> {
+export async function readUsage(
+  cluster: Cluster,
+  { projectIds, ...query }: UsageQuery,
+): Promise<readonly Usage[]> {
+  const { reader } = cluster.home.store
+  const found = await (projectIds === undefined
+    ? listProjects(reader)
+    : listProjectsById(reader, projectIds))
+  const projects = found.toSorted((one, other) => compareKeys(one.id, other.id))
   const rows: Usage[] = []
-  for await (const page of readUsagePages(cluster, query)) rows.push(...page)
+  for (let first = 0; first < projects.length; first += MAX_PROJECTS) {
+    rows.push(...(await readPage(cluster, projects.slice(first, first + MAX_PROJECTS), query)))
+  }
   return rows
 }
 
-/** The same as `readUsage`, in pages of up to 500 projects, for callers that have no need of all rows at once. */
-export async function* readUsagePages(
-  cluster: Cluster,
-  { projectIds, ...query }: UsageQuery,
-): AsyncGenerator<readonly Usage[]> {
-  const projects = await listProjects(cluster.home.store.reader)
-  const shards = new Map(projects.map(({ id, shards: names }) => [id, names]))
-  const ids = [...new Set(projectIds ?? shards.keys())].filter((id) => shards.has(id)).toSorted()
+/** Reads the usage of some projects from all shards. */
+async function readPage(
+  { home, shards }: Cluster,
+  projects: readonly StoredProject[],
+  query: Omit<PageQuery, 'ids'>,
+): Promise<readonly Usage[]> {
+  const places = new Map(projects.map(({ id, shards: names }) => [id, names]))
   const livesOn = (project: string, { name }: Shard): boolean => {
-    const names = shards.get(project) ?? []
-    return names.length === 0 ? name === cluster.home.name : names.includes(name)
+    const names = places.get(project) ?? []
+    return names.length === 0 ? name === home.name : names.includes(name)
   }
-  for (let first = 0; first < ids.length; first += MAX_PROJECTS) {
-    const page = statement(selectParts({ ...query, ids: ids.slice(first, first + MAX_PROJECTS) }))
-    const parts = await Promise.all(
-      cluster.shards.map(async (shard) => {
-        const { writer } = shard.store
-        const { rows } = await readBetweenLoads(writer, () => writer.query<Part>(page))
-        // A shard that a project has left, or is about to get, may have a copy of what another one counts.
-        return rows.filter(
-          ({ project, reason }) =>
-            reason === WAITING || reason === QUERIES || livesOn(project, shard),
-        )
-      }),
-    )
-    yield sumParts(parts.flat())
-  }
+  const page = statement(selectParts({ ...query, ids: [...places.keys()] }))
+  const parts = await Promise.all(
+    shards.map(async (shard) => {
+      const { writer } = shard.store
+      const { rows } = await readBetweenLoads(writer, () => writer.query<Part>(page))
+      // A shard that a project has left, or is about to get, may have a copy of what another one counts.
+      return rows.filter(
+        ({ project, reason }) =>
+          reason === WAITING || reason === QUERIES || livesOn(project, shard),
+      )
+    }),
+  )
+  return sumParts(parts.flat())
 }
 
 /** The bytes of a project: its share of the events of the store, of all tables that have rows of projects. */

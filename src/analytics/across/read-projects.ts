@@ -58,7 +58,7 @@ export function findNeighbours(
 }
 
 /** The rows of a query. */
-export interface Answer {
+export interface QueryRows {
   readonly query: Query
   readonly rows: readonly StoredRow[]
 }
@@ -71,10 +71,10 @@ export async function readNeighbours(
   neighbours: readonly Neighbours[],
   toQuery: ToQuery,
   { onPlan }: AcrossDependencies,
-): Promise<readonly Answer[]> {
+): Promise<readonly QueryRows[]> {
   const answers = await Promise.all(
     neighbours.map(async ({ data, projects }) => {
-      const own: Answer[] = []
+      const own: QueryRows[] = []
       for (const plan of planParts(data, projects, toQuery)) {
         onPlan?.(plan)
         own.push(await runPart(data, plan))
@@ -85,7 +85,7 @@ export async function readNeighbours(
   return answers.flat()
 }
 
-async function runPart({ group, run }: ShardsData, plan: Plan): Promise<Answer> {
+async function runPart({ group, run }: ShardsData, plan: Plan): Promise<QueryRows> {
   const { query } = plan
   const nonce = createNonce()
   const { rows } = await run<StoredRow>(buildProjectsStatement(plan, nonce, group))

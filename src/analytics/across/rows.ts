@@ -22,14 +22,16 @@ export function orderProjects(
     return rows.toSorted((one, other) => sign * compare(one.project, other.project))
   }
   return rows.toSorted((one, other) => {
-    const [value, otherValue] = [one, other].map(
-      ({ metrics }) => (metrics as Readonly<Record<string, number | null>>)[column] ?? null,
-    ) as [number | null, number | null]
+    const [value, otherValue] = [readMetric(one, column), readMetric(other, column)]
     const isFirst = compare(Number(value === null), Number(otherValue === null))
     const byValue = value === null || otherValue === null ? 0 : sign * (value - otherValue)
     return isFirst || byValue || compare(one.project, other.project)
   })
 }
+
+/** Reads the value of a metric, whose name the rules have checked. */
+const readMetric = ({ metrics }: AcrossRow, name: string): number | null =>
+  (metrics as Readonly<Record<string, number | null>>)[name] ?? null
 
 const compare = <Value extends string | number>(one: Value, other: Value): number => {
   if (one === other) return 0

@@ -8,7 +8,7 @@ import {
   findNeighbours,
   readNeighbours,
   type AcrossDependencies,
-  type Answer,
+  type QueryRows,
   type Neighbours,
   type ToQuery,
 } from './read-projects.js'
@@ -67,7 +67,7 @@ export async function runAcrossProjects(
 }
 
 /** Reads the rows of a query about those projects that are meant. */
-type Read = (isMeant: (id: string) => boolean, toQuery: ToQuery) => Promise<readonly Answer[]>
+type Read = (isMeant: (id: string) => boolean, toQuery: ToQuery) => Promise<readonly QueryRows[]>
 
 const chooseProjects = (
   neighbours: readonly Neighbours[],

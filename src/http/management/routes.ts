@@ -8,7 +8,7 @@ import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { limitBodySize } from '../server/body.js'
 import { treatHeadAsGet } from '../server/http-conformance.js'
 import type { Handler, RouteTable } from '../server/routes.js'
-import type { Authenticate } from '../query/handlers.js'
+import { checkScope, readAuthorization, type Authenticate } from '../query/handlers.js'
 import { MAX_QUERY_BYTES, readJsonBody } from '../query/query-body.js'
 import { limitRequests } from '../query/rate-limit.js'
 import type { Contract } from '../validation/contract.js'
@@ -67,15 +67,14 @@ const requireEnabled =
     next()
   }
 
-/** Sets `request.adminContext`. A request with several Authorization headers is treated as one without a key. */
+/** Sets `request.adminContext`. */
 function authenticate(
   { admins }: ManagementApi,
   { isForProjectKeys }: ManagementOperation,
   authenticateKey: Authenticate | undefined,
 ): RequestHandler {
   return async (request, _response, next) => {
-    const [first, ...others] = request.headersDistinct['authorization'] ?? []
-    const header = others.length === 0 ? first : undefined
+    const header = readAuthorization(request)
     const secret = parseBearerToken(header) ?? ''
     const isProjectKey = recognizeCredential(secret) === 'API key'
     const key =
@@ -109,13 +108,7 @@ async function findProjectKey(
 const requireAdminScope =
   ({ scope }: ManagementOperation): RequestHandler =>
   (request, _response, next) => {
-    const { scopes } = getAdminContext(request).key
-    if (!scopes.includes(scope)) {
-      throw new ApiError(
-        'INSUFFICIENT_SCOPE',
-        `This operation needs an admin key with the scope ${scope}. This key has: ${scopes.join(', ')}.`,
-      )
-    }
+    checkScope('admin key', scope, getAdminContext(request).key.scopes)
     next()
   }
 

@@ -1,5 +1,6 @@
 /** The first and last handlers of the query API: authenticate a request, answer it and send the response. */
 import type { RequestHandler, Response } from 'express'
+import type { IncomingMessage } from 'node:http'
 import { isStreamed } from '../../analytics/operations/list.js'
 import type { Streamed, ValidBody } from '../../analytics/operation.js'
 import type { ResponseFormat } from '../../contract/response-formats.js'
@@ -22,11 +23,16 @@ import { sendOutcome } from './send-outcome.js'
  */
 export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 
-/** Sets `request.authContext`. A request with several Authorization headers is treated as one without a key. */
+/** Returns the Authorization header of a request. One with several of them is treated as one without a key. */
+export function readAuthorization({ headersDistinct }: IncomingMessage): string | undefined {
+  const [header, ...others] = headersDistinct['authorization'] ?? []
+  return others.length === 0 ? header : undefined
+}
+
+/** Sets `request.authContext`. */
 export function authenticateRequests(authenticate: Authenticate): RequestHandler {
   return async (request, _response, next) => {
-    const [header, ...others] = request.headersDistinct['authorization'] ?? []
-    request.authContext = await authenticate(others.length === 0 ? header : undefined)
+    request.authContext = await authenticate(readAuthorization(request))
     next()
   }
 }
@@ -35,15 +41,22 @@ export function authenticateRequests(authenticate: Authenticate): RequestHandler
 export const requireScope =
   (scope: Scope): RequestHandler =>
   (request, _response, next) => {
-    const { scopes } = getAuthContext(request)
-    if (!scopes.includes(scope)) {
-      throw new ApiError(
-        'INSUFFICIENT_SCOPE',
-        `This operation needs an API key with the scope ${scope}. This key has: ${scopes.join(', ')}.`,
-      )
-    }
+    checkScope('API key', scope, getAuthContext(request).scopes)
     next()
   }
+
+/** @throws ApiError INSUFFICIENT_SCOPE if a key does not have a scope */
+export function checkScope<AnyScope extends string>(
+  kind: 'API key' | 'admin key',
+  scope: AnyScope,
+  scopes: readonly AnyScope[],
+): void {
+  if (scopes.includes(scope)) return
+  throw new ApiError(
+    'INSUFFICIENT_SCOPE',
+    `This operation needs an ${kind} with the scope ${scope}. This key has: ${scopes.join(', ')}.`,
+  )
+}
 
 /** Answers the requests to an endpoint, whose bodies have been validated. */
 export function answerRequests(
