@@ -1,5 +1,6 @@
 /** Stores API keys, without their tokens. A key has one row per version; the row with the highest version counts. */
 import type { Connection } from '../clickhouse/connection.js'
+import { insertJoined } from '../clickhouse/joined-insert.js'
 import {
   optionalTime,
   sql,
@@ -39,6 +40,8 @@ export interface KeyRequest {
   /** Random if left out. */
   readonly id?: string
   readonly projectId: string
+  /** The same project, if the caller has just read it; read if left out. */
+  readonly project?: StoredProject
   readonly name: string
   /** What the key may do; `read` if left out. */
   readonly scopes?: readonly Scope[]
@@ -82,6 +85,7 @@ export async function issueKey(
   {
     id = randomId('key_', 20),
     projectId,
+    project: known,
     name,
     scopes: asked = DEFAULT_SCOPES,
     expiresAt,
@@ -90,7 +94,7 @@ export async function issueKey(
 ): Promise<IssuedKey> {
   requireKeyName(name)
   const scopes = requireScopes(SCOPES, asked)
-  const project = await requireProject(store.reader, projectId)
+  const project = known ?? (await requireProject(store.reader, projectId))
   if (project.isDeleting) throw new ConflictError(`the project ${projectId} is being deleted`)
   const expiry = requireExpiry(expiresAt, now)
   const { kid } = signingKey
@@ -149,15 +153,17 @@ async function select(connection: Connection, where: Sql): Promise<readonly KeyR
   return rows
 }
 
-async function insert(writer: Connection, key: StoredKey, version: number): Promise<void> {
-  await writer.execute(
-    statement(sql`
-      INSERT INTO api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)
-      SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.kid)}, ${string(key.name)},
-        ${strings(key.scopes)}, ${time(key.createdAt)}, ${optionalTime(key.expiresAt)}, ${optionalTime(key.revokedAt)},
-        ${uint64(version)}`),
+const API_KEYS = sql`
+      api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)`
+
+const insert = (writer: Connection, key: StoredKey, version: number): Promise<void> =>
+  insertJoined(
+    writer,
+    API_KEYS,
+    sql`${string(key.id)}, ${string(key.projectId)}, ${string(key.kid)}, ${string(key.name)},
+        ${strings(key.scopes)}, ${time(key.createdAt)}, ${optionalTime(key.expiresAt)},
+        ${optionalTime(key.revokedAt)}, ${uint64(version)}`,
   )
-}
 
 const toStoredKey = (row: KeyRow): StoredKey => ({
   id: row.id,

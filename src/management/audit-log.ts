@@ -1,5 +1,6 @@
 /** The audit log: who changed what. An entry is written when its change is made, and is never changed. */
 import type { Connection } from '../clickhouse/connection.js'
+import { insertJoined } from '../clickhouse/joined-insert.js'
 import { and, sql, statement, string, TRUE, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { FieldValueError } from '../lib/errors.js'
 import { randomId } from '../lib/random-id.js'
@@ -42,16 +43,17 @@ interface Recorded {
 }
 
 /** Records a change. @param recorded without secrets */
-export async function recordChange(context: ManagementContext, recorded: Recorded): Promise<void> {
+export function recordChange(context: ManagementContext, recorded: Recorded): Promise<void> {
   const { action, project, target = '', before, after } = recorded
-  const { writer } = context.cluster.home.store
-  await writer.execute(
-    statement(sql`
-INSERT INTO audit_log (id, actor, action, project_id, org, target, before, after)
-SELECT ${string(randomId('chg_', 12))}, ${string(context.actor)}, ${string(action)},
-  ${string(project.id)}, ${string(project.org ?? '')}, ${string(target)}, ${toJson(before)}, ${toJson(after)}`),
+  return insertJoined(
+    context.cluster.home.store.writer,
+    AUDIT_LOG,
+    sql`${string(randomId('chg_', 12))}, ${string(context.actor)}, ${string(action)}, ${string(project.id)},
+  ${string(project.org ?? '')}, ${string(target)}, ${toJson(before)}, ${toJson(after)}`,
   )
 }
+
+const AUDIT_LOG = sql`audit_log (id, actor, action, project_id, org, target, before, after)`
 
 /** Records the deletion of a project. */
 export const recordProjectDeletion = (

@@ -1,6 +1,7 @@
 /** Reads, writes and copies the versions of projects: one row each, of which the one with the highest version counts. */
 import { Readable } from 'node:stream'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
+import { insertJoined } from '../clickhouse/joined-insert.js'
 import {
   boolean,
   join,
@@ -73,7 +74,11 @@ const COLUMNS = sql`
 const listWidths = (widths: readonly FormerWidth[]): Sql =>
   sql`[${join(widths.map(({ width, until }) => sql`(${uint32(width)}, toDate(${time(until)}))`))}]`
 
-/** Writes a version of a project. May be repeated. */
+const PROJECTS = sql`
+      projects (${COLUMNS}
+      )`
+
+/** Writes a version of a project. May be repeated. @param signal ends the statement; without it, versions are written together */
 export async function writeVersion(
   writer: Connection,
   { project, version }: ProjectVersion,
@@ -87,13 +92,8 @@ export async function writeVersion(
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
     ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)},
     ${listWidths(project.formerWidths)}, ${boolean(project.isWidening)}, ${uint64(version)}`
-  await writer.execute(
-    statement(sql`
-      INSERT INTO projects (${COLUMNS}
-      ) SELECT ${values}`),
-    {},
-    signal,
-  )
+  if (signal === undefined) await insertJoined(writer, PROJECTS, values)
+  else await writer.execute(statement(sql`INSERT INTO ${PROJECTS} SELECT ${values}`), {}, signal)
 }
 
 /** How many rows one statement copies. */

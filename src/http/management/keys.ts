@@ -23,10 +23,11 @@ export const KEY_OPERATIONS: readonly ManagementOperation[] = [
     path: KEYS,
     scope: 'keys:write',
     run: async (api, request) => {
-      const { id } = await requireOwnProject(api, request)
+      const project = await requireOwnProject(api, request)
       const { name = '', scopes, expiresAt = null } = request.body
       const { key, token } = await issueKey(request.context, await api.openSigningKey(), {
-        projectId: id,
+        projectId: project.id,
+        project,
         name,
         ...(scopes === undefined ? {} : { scopes }),
         expiresAt: expiresAt === null ? null : parseTime('expiresAt', expiresAt),
