@@ -339,6 +339,7 @@ export interface components {
          *       "org": "acme",
          *       "name": "Example Shop",
          *       "domain": "shop.example.com",
+         *       "timeZone": "Europe/Berlin",
          *       "token": "tallypub_8d1e5b7c",
          *       "formerToken": null,
          *       "createdAt": "2025-11-03T09:12:44.120Z",
@@ -364,6 +365,7 @@ export interface components {
             readonly org: string | null;
             readonly name: components["schemas"]["ProjectName"];
             readonly domain: components["schemas"]["Domain"];
+            readonly timeZone: components["schemas"]["ProjectTimeZone"];
             /**
              * @description The public token with which client-side code sends events. It may be visible in such code.
              * @example tallypub_8d1e5b7c
@@ -421,6 +423,7 @@ export interface components {
             readonly org?: components["schemas"]["Org"];
             readonly name: components["schemas"]["ProjectName"];
             readonly domain: components["schemas"]["Domain"];
+            readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
@@ -451,6 +454,7 @@ export interface components {
             readonly org?: components["schemas"]["Org"];
             readonly name: components["schemas"]["ProjectName"];
             readonly domain: components["schemas"]["Domain"];
+            readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
@@ -468,6 +472,7 @@ export interface components {
             readonly org?: components["schemas"]["Org"];
             readonly name?: components["schemas"]["ProjectName"];
             readonly domain?: components["schemas"]["Domain"];
+            readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
@@ -544,6 +549,14 @@ export interface components {
          * @example null
          */
         readonly RetentionDays: number | null;
+        /**
+         * Time zone of a project
+         * @description The time zone of queries about the project that send no `time_zone`: a name of the IANA time zone database. `null` or left out is
+         *     UTC. A change counts for the next queries, also about days that have passed. `POST /v1/analytics/projects` counts days of UTC
+         *     unless it is sent one, and retention always does.
+         * @example Europe/Berlin
+         */
+        readonly ProjectTimeZone: string | null;
         /**
          * Days that are kept
          * Format: int32

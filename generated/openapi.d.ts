@@ -166,7 +166,8 @@ export interface paths {
         /**
          * Query several projects
          * @description Runs a query on the traffic of several projects, and returns a row for each. A row is what `/v1/analytics/query` returns for the project
-         *     alone: users are those of the project, and are never added up over projects.
+         *     alone: users are those of the project, and are never added up over projects. Without `time_zone`, days are those of UTC for all
+         *     projects, also for those that have a time zone of their own.
          *
          *     It needs an admin key with the scope `analytics:read` (see [Management](/docs/management)), not the API key of a project.
          */
@@ -541,6 +542,7 @@ export interface components {
              * @enum {string}
              */
             readonly filtersOperator?: "and" | "or";
+            readonly time_zone?: components["schemas"]["TimeZone"];
         };
         /**
          * Value field
@@ -1075,6 +1077,7 @@ export interface components {
             readonly within?: components["schemas"]["FunnelWindow"];
             readonly filters?: components["schemas"]["Filters"];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+            readonly time_zone?: components["schemas"]["TimeZone"];
         };
         /**
          * Funnel step
@@ -1237,7 +1240,7 @@ export interface components {
         ];
         /**
          * Preset
-         * @description A period relative to now. *Today* is the current day in UTC or in the `time_zone` of the query, *now* is the current second.
+         * @description A period relative to now. *Today* is the current day in the `time_zone` of the query, *now* is the current second.
          *
          *     | preset | from | to |
          *     |---|---|---|
@@ -1262,7 +1265,7 @@ export interface components {
         /**
          * Date or second
          * Format: utc-date-or-second
-         * @description A date (`YYYY-MM-DD`), of UTC or of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
+         * @description A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
          *     exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
          * @example 2026-01-31
          * @example 2026-01-31T10:00:00Z
@@ -1324,7 +1327,7 @@ export interface components {
          *     | up to 184 days | week |
          *     | longer | month |
          *
-         *     A bucket is labelled with the time at which it starts, in UTC or in the `time_zone` of the query. The label of the first bucket may lie before
+         *     A bucket is labelled with the time at which it starts, in the `time_zone` of the query. The label of the first bucket may lie before
          *     the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
          *     end of the period. In an empty bucket the counts are 0, and rates and means are `null`.
          *
@@ -1341,7 +1344,8 @@ export interface components {
         /**
          * Time zone
          * @description The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
-         *     is UTC. Names that the service does not know are rejected.
+         *     is that of the project, which is UTC unless its operator has set another one: the response is then the one to the same request with
+         *     that zone, and has it in `query`. Names that the service does not know are rejected.
          *
          *     - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
          *       `Z` stays the moment that it is. `period` is given in UTC.
@@ -1351,7 +1355,7 @@ export interface components {
          *       changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.
          *     - An hour that the clock repeats is a bucket of its own, with another offset. Where the clock is changed within an hour,
          *       the hour is divided there.
-         *     - Users without an id are counted per UTC day in any zone, and retention counts days of UTC.
+         *     - Users without an id are counted per UTC day in any zone, and retention is about intervals of UTC in any.
          * @example Asia/Kolkata
          * @example Europe/Berlin
          */
@@ -2585,6 +2589,7 @@ export interface components {
              * @enum {string}
              */
             readonly filtersOperator?: "and" | "or";
+            readonly time_zone?: components["schemas"]["TimeZone"];
         };
         /**
          * Field value
@@ -3418,6 +3423,7 @@ export interface components {
              */
             readonly filters: readonly components["schemas"]["QueryFilter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
+            readonly time_zone?: components["schemas"]["TimeZone"];
         };
         /**
          * Funnel step result
@@ -3509,7 +3515,7 @@ export interface components {
         };
         /**
          * Resolved export
-         * @description The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent.
+         * @description The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent, or the project has a time zone.
          * @example {
          *       "date_range": [
          *         "2026-01-31",
@@ -3830,7 +3836,7 @@ export interface components {
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
             /** @description What was asked for beside the rows. Absent if the request does not have it. */
             readonly include?: components["schemas"]["QueryInclude"];
-            /** @description The time zone, as it was sent; absent if none was. */
+            /** @description The time zone, as it was sent, or else that of the project; absent if there is neither. */
             readonly time_zone?: components["schemas"]["TimeZone"];
             /** @description The comparison, as it was sent; absent if none was. */
             readonly compare?: components["schemas"]["ResolvedCompare"];
@@ -4133,6 +4139,11 @@ export interface components {
              *     ]
              */
             readonly excludedCountries: readonly string[];
+            /**
+             * @description The time zone of queries that send no `time_zone`; absent if that is UTC. The operator of the service changes it.
+             * @example Europe/Berlin
+             */
+            readonly timeZone?: string;
         };
         /**
          * Liveness

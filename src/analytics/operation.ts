@@ -111,6 +111,8 @@ export interface OperationBase<Body> {
   readonly scope: Scope
   /** When a language model should use it; the description of the contract follows. Operations without it are no tools. */
   readonly hint?: string
+  /** Whether a request may name a time zone. If it names none, the project's is filled in. */
+  readonly hasTimeZone?: true
   /** The rules that its schema cannot express. */
   readonly rules: readonly Rule<Body>[]
   /**

@@ -14,6 +14,7 @@ export interface FieldOptions extends OutputOptions {
   readonly name?: string
   readonly domain?: string
   readonly org?: string
+  readonly timeZone?: string
   readonly retentionDays?: number | typeof NONE
   readonly keepDays?: number | typeof NONE
   readonly excludedIp?: readonly string[]
@@ -28,6 +29,10 @@ export interface UpdateOptions extends FieldOptions {
 export const addFieldOptions = (command: Command): Command =>
   command
     .option('--org <name>', `Organization of the project, or "${NONE}" for none`)
+    .option(
+      '--time-zone <zone>',
+      `Time zone of queries that name none, such as Europe/Berlin, or "${NONE}" for UTC`,
+    )
     .option(
       '--retention-days <days>',
       `Days of history that queries can read, or "${NONE}" for no limit`,
@@ -55,6 +60,7 @@ export const toChanges = (options: UpdateOptions): ProjectChanges =>
     name: options.name,
     domain: options.domain,
     org: options.org === NONE ? null : options.org,
+    timeZone: options.timeZone === NONE ? null : options.timeZone,
     retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
     keepDays: options.keepDays === NONE ? null : options.keepDays,
     hasPublicDashboard: options.publicDashboard,

@@ -49,6 +49,7 @@ export async function printProject(
       ...(project.org === null ? [] : [['organization', project.org]]),
       ['name', project.name],
       ['domain', project.domain],
+      ...(project.timeZone === null ? [] : [['time zone', project.timeZone]]),
       ['token', project.token],
       ...formatFormerToken(project),
       ['created', formatTime(project.createdAt)],
@@ -105,6 +106,7 @@ export async function printProjects(
 /** Presents a project as the API does, with the fields that only its operator sees. */
 const presentFully = (project: StoredProject, firstEventAt: Date | null) => ({
   ...presentProject(project, firstEventAt),
+  timeZone: project.timeZone,
   formerToken: presentFormerToken(project),
   retentionDays: project.retentionDays,
   keepDays: project.keepDays,

@@ -39,9 +39,9 @@ export type StreamedQueryRequest = Omit<AnalyticsQueryRequest, 'limit'> & { read
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
 type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 /** The members of a request for values that have no default. */
-type FilteredValues = Pick<ValuesBody, 'filters' | 'filtersOperator'>
+type OptionalOfValues = Pick<ValuesBody, 'filters' | 'filtersOperator' | 'time_zone'>
 /** A validated request for the values of a field: every default is filled in. */
-export type ValuesRequest = Required<Omit<ValuesBody, keyof FilteredValues>> & FilteredValues
+export type ValuesRequest = Required<Omit<ValuesBody, keyof OptionalOfValues>> & OptionalOfValues
 export type ValuesResponse = Schemas['ValuesResponse']
 type RetentionBody = WithoutForms<Schemas['RetentionRequest']>
 /** A validated request for retention: every default but that of `intervals`, which depends on the period, is filled in. */
@@ -51,9 +51,10 @@ export type RetentionResponse = Schemas['RetentionResponse']
 export type Cohort = Schemas['Cohort']
 type FunnelBody = WithoutForms<Schemas['FunnelRequest']>
 /** A validated request for a funnel: every default is filled in, also those of its steps. */
-export type FunnelRequest = Required<Omit<FunnelBody, 'steps'>> & {
-  readonly steps: readonly Required<Schemas['FunnelStep']>[]
-}
+export type FunnelRequest = Required<Omit<FunnelBody, 'steps' | 'time_zone'>> &
+  Pick<FunnelBody, 'time_zone'> & {
+    readonly steps: readonly Required<Schemas['FunnelStep']>[]
+  }
 export type FunnelResponse = Schemas['FunnelResponse']
 export type FunnelStepResult = Schemas['FunnelStepResult']
 type ExportBody = WithoutForms<Schemas['ExportRequest']>

@@ -116,6 +116,7 @@ const SETTINGS = [
   'org',
   'name',
   'domain',
+  'timeZone',
   'hasPublicDashboard',
   'excludedIps',
   'excludedCountries',

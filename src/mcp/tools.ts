@@ -21,7 +21,7 @@ export interface ToolOperation {
 /** What models are told about all tools. */
 export const INSTRUCTIONS = [
   'Exact numbers about the traffic of one project, the one that the API key belongs to. The tools only read.',
-  'Times are UTC unless `time_zone` says otherwise. Both ends of a period are included.',
+  'Days are those of `time_zone`, by default of the time zone of the project, which is UTC unless the tool `project` says otherwise. Both ends of a period are included.',
   'Users do not add up, neither over rows nor over buckets: ask for the total without `group_by`, or with `include.totals`.',
   'A missing attribute is the empty string, in rows as in filters.',
   'A call that fails says why in `error`: its code, a message and, if arguments are not valid, each of them in `details`. Correct them and call again.',

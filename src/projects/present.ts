@@ -14,6 +14,7 @@ export const presentProject = (project: StoredProject, firstEventAt: Date | null
   hasPublicDashboard: project.hasPublicDashboard,
   excludedIps: project.excludedIps,
   excludedCountries: project.excludedCountries,
+  ...(project.timeZone === null ? {} : { timeZone: project.timeZone }),
 })
 
 /** Returns the former public token of a project; null if it has none. */
@@ -28,6 +29,7 @@ export const presentManagedProject = (project: StoredProject): ManagedProject =>
   org: project.org,
   name: project.name,
   domain: project.domain,
+  timeZone: project.timeZone,
   token: project.token,
   formerToken: presentFormerToken(project),
   createdAt: project.createdAt.toISOString(),

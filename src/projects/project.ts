@@ -8,6 +8,8 @@ export interface StoredProject {
   readonly name: string
   /** A host name in lower case; an internationalized name in its ASCII form (`xn--…`). */
   readonly domain: string
+  /** The IANA name of the time zone of queries that name none; null for UTC. */
+  readonly timeZone: string | null
   /** The public token with which client-side code sends events. */
   readonly token: string
   readonly createdAt: Date
@@ -49,6 +51,7 @@ interface FormerToken {
 /** The settings of a project that a new one does not have to name. */
 export const DEFAULT_SETTINGS = {
   org: null,
+  timeZone: null,
   hasPublicDashboard: false,
   excludedIps: [],
   excludedCountries: [],

@@ -8,6 +8,8 @@ export interface ProjectRow {
   readonly org: string
   readonly name: string
   readonly domain: string
+  /** Empty if there is none. */
+  readonly time_zone: string
   readonly token: string
   /** Milliseconds since 1970. */
   readonly created_ms: number
@@ -30,7 +32,7 @@ export interface ProjectRow {
 
 /** The columns that a statement selects from `projects` for a ProjectRow. */
 export const PROJECT_COLUMNS = sql`
-  id, org, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
+  id, org, name, domain, time_zone, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
   excluded_ips, excluded_countries, retention_days, keep_days, former_token,
   toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, shards,
   former_widths, is_widening, version`
@@ -40,6 +42,7 @@ export const toStoredProject = (row: ProjectRow): StoredProject => ({
   org: row.org === '' ? null : row.org,
   name: row.name,
   domain: row.domain,
+  timeZone: row.time_zone === '' ? null : row.time_zone,
   token: row.token,
   createdAt: new Date(row.created_ms),
   hasPublicDashboard: row.has_public_dashboard,

@@ -2,6 +2,7 @@
 import { isIP, SocketAddress } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { FieldValueError } from '../lib/errors.js'
+import { isTimeZone } from '../lib/time-zone.js'
 import type { NewProject, OwnField, ProjectChanges, StoredProject } from './project.js'
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
@@ -44,6 +45,7 @@ const RULES: Rules = {
       `the domain ${quote(domain)} is not a host name, such as example.com: no scheme, port or path`,
     )
   },
+  timeZone: (zone) => (zone === null ? null : requireTimeZone(zone)),
   hasPublicDashboard: (value) => value,
   excludedIps: (ips) => removeDuplicates(ips.map(normalizeAddress)),
   excludedCountries: (countries) => removeDuplicates(countries.map(requireCountry)),
@@ -80,6 +82,14 @@ export function requireOrg(org: string): string {
   throw new FieldValueError(
     'org',
     `the organization ${quote(org)} is not 1 to 64 characters of A-Z, a-z, 0-9, _, . and -`,
+  )
+}
+
+function requireTimeZone(zone: string): string {
+  if (isTimeZone(zone)) return zone
+  throw new FieldValueError(
+    'timeZone',
+    `the time zone ${quote(zone)} is not the name of one that is known, such as Europe/Berlin`,
   )
 }
 

@@ -1,12 +1,13 @@
 /** The rules of a request for a funnel that its schema cannot express. */
 import type { FieldError, FunnelRequest } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
-import { checkDateRange, type Rule } from '../request/cross-field-rules.js'
+import { checkDateRange, checkTimeZone, type Rule } from '../request/cross-field-rules.js'
 import { checkPlacedFilters, findTooDeepFilter } from '../request/filter-limits.js'
 import { listFilters, type PlacedFilter } from '../request/walk-filters.js'
 
 export const FUNNEL_RULES: readonly Rule<FunnelRequest>[] = [
-  { fields: ['date_range'], check: checkDateRange },
+  { fields: ['time_zone'], check: checkTimeZone },
+  { fields: ['date_range', 'time_zone'], check: checkDateRange },
   {
     fields: ['filters', 'steps'],
     check: (request) => checkPlacedFilters(listFunnelFilters(request), 'steps'),

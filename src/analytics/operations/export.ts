@@ -16,6 +16,7 @@ export const EXPORT: OperationBase<ExportRequest> & Streaming<ExportRequest> = {
   name: 'export',
   path: '/v1/events/export',
   scope: 'export',
+  hasTimeZone: true,
   rules: EXPORT_RULES,
   queue: 'exports',
   stream: (request, project, dependencies, send) =>

@@ -36,6 +36,7 @@ export const FUNNEL: Operation<
   path: '/v1/analytics/funnel',
   scope: 'read',
   hint: 'Answers how many users get from one step to the next. The filters are those of `query`, and described there.',
+  hasTimeZone: true,
   rules: FUNNEL_RULES,
   findTooDeep: findTooDeepFilterOfFunnel,
   // The query is for the events that all steps look at.
@@ -55,9 +56,16 @@ export const FUNNEL: Operation<
   read: (funnel, { nonce, group, run }) =>
     run<FunnelRow>(buildFunnelStatement(funnel, nonce, group)),
   shape: ({ steps }, _query, { rows: [row] }) => ({ data: shapeSteps(steps.length, row) }),
-  echo: ({ date_range, steps, within, filters, filtersOperator }, { period }) => ({
+  echo: ({ date_range, steps, within, filters, filtersOperator, time_zone }, { period }) => ({
     period: formatPeriod(period),
-    query: { date_range, steps, within, filters, filtersOperator },
+    query: {
+      date_range,
+      steps,
+      within,
+      filters,
+      filtersOperator,
+      ...(time_zone === undefined ? {} : { time_zone }),
+    },
   }),
   toTable: ({ period, data }) =>
     createTable(COLUMNS, [data], { period: writePeriod(period), total: String(data.length) }),

@@ -65,6 +65,7 @@ export const QUERY: Operation<
   path: '/v1/analytics/query',
   scope: 'read',
   hint: 'Answers most questions about traffic. `compare` sets each row beside another period, and `include.totals` is the base of shares.',
+  hasTimeZone: true,
   rules: RULES,
   normalize: omitEmptyMetrics,
   checkFormat: checkFormatOfAll,

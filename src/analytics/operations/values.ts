@@ -4,7 +4,7 @@ import { PROPERTY_NAMES } from '../../contract/filter-fields.js'
 import { METRICS } from '../../model/metrics.js'
 import type { Plan } from '../plan/plan.js'
 import { planWithOthers } from '../plan/planner.js'
-import { checkDateRange } from '../request/cross-field-rules.js'
+import { checkDateRange, checkTimeZone } from '../request/cross-field-rules.js'
 import { checkFilterLimits, listPatternFields } from '../request/filter-limits.js'
 import type { Predicate } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
@@ -24,8 +24,10 @@ export const VALUES: Operation<ValuesRequest, Query, Plan, ResponseRows, ValuesR
   path: '/v1/analytics/values',
   scope: 'read',
   hint: 'Use it before a filter whose exact value you do not know, such as a path, a city, or the name of an event or a property.',
+  hasTimeZone: true,
   rules: [
-    { fields: ['date_range'], check: checkDateRange },
+    { fields: ['time_zone'], check: checkTimeZone },
+    { fields: ['date_range', 'time_zone'], check: checkDateRange },
     { fields: ['filters'], check: ({ filters = [] }) => checkFilterLimits(filters) },
   ],
   resolve: resolveValues,
@@ -62,7 +64,7 @@ const COLUMNS: readonly SourceColumn<ValuesResponse['data'][number]>[] = [
 
 /** Repeats the members without a default only if they were sent. */
 function shapeEcho(
-  { field, date_range, search, limit, filters, filtersOperator }: ValuesRequest,
+  { field, date_range, search, limit, filters, filtersOperator, time_zone }: ValuesRequest,
   { period }: Query,
 ): Pick<ValuesResponse, 'period' | 'query'> {
   return {
@@ -74,6 +76,7 @@ function shapeEcho(
       limit,
       ...(filters === undefined ? {} : { filters }),
       ...(filtersOperator === undefined ? {} : { filtersOperator }),
+      ...(time_zone === undefined ? {} : { time_zone }),
     },
   }
 }
@@ -85,6 +88,7 @@ const toBreakdown = ({
   limit,
   filters = [],
   filtersOperator = 'and',
+  time_zone,
 }: ValuesRequest): AnalyticsQueryRequest => ({
   date_range,
   metrics: isOfCustomEvents(field) ? ['events', 'pageviews'] : ['pageviews', 'events'],
@@ -94,6 +98,7 @@ const toBreakdown = ({
   offset: 0,
   filters,
   filtersOperator,
+  ...(time_zone === undefined ? {} : { time_zone }),
 })
 
 const isOfCustomEvents = (field: ValuesRequest['field']): boolean =>

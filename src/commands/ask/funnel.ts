@@ -18,6 +18,7 @@ import { askAndPrint } from './send-request.js'
 interface FunnelOptions extends SharedOptions {
   readonly step?: readonly string[]
   readonly within?: string | number
+  readonly timeZone?: string
 }
 
 const PATH = '/v1/analytics/funnel'
@@ -30,7 +31,8 @@ export const addFunnel: AddCommand = (ask, context) => {
   addPeriod(command, '30days')
     .option('--step <filter>', 'Step, as --filter; give 2 to 10 in order', appendValue)
     .option('--within <time>', 'Time for all steps: visit, or such as 30m, 12h, 7d', parseWindow)
-  addBodyAndFormat(addFilters(command), PATH)
+  addFilters(command).option('--time-zone <zone>', 'Time zone of dates, such as Europe/Berlin')
+  addBodyAndFormat(command, PATH)
     .addHelpText('after', SERVICE_HELP)
     .action(async (options: FunnelOptions) => {
       refuseEarlierOptions(command)
@@ -57,5 +59,6 @@ export const buildFunnelBody = (options: Omit<FunnelOptions, 'format'>): object 
   omitUndefined({
     steps: (options.step ?? []).map((step) => ({ filters: [parseFilter(step)] })),
     within: options.within,
+    time_zone: options.timeZone,
     ...buildSharedBody(options),
   })

@@ -28,14 +28,19 @@ export async function noteUnknownValues(
   { note }: CommandContext,
   {
     date_range,
+    time_zone,
     filters = [],
-  }: { readonly date_range?: unknown; readonly filters?: readonly unknown[] },
+  }: {
+    readonly date_range?: unknown
+    readonly time_zone?: unknown
+    readonly filters?: readonly unknown[]
+  },
   rows: readonly unknown[],
 ): Promise<void> {
   if (countsSomething(rows)) return
   for (const filter of filters.filter(isWordedFilter)) {
     const { property = '', field = PROPERTY_PREFIX + property } = filter
-    const known = await listValues({ field, date_range, limit: MAX_VALUES })
+    const known = await listValues({ field, date_range, time_zone, limit: MAX_VALUES })
     if (known === undefined) continue
     for (const value of filter.value.filter((one) => !known.includes(one))) {
       note(`no event of this period has ${field} "${value}"${suggest(field, value, known)}`)

@@ -2,6 +2,7 @@
 import { Option } from 'commander'
 import { escapeHtml } from '../../http/site/assets.js'
 import { readService } from '../../config/config.js'
+import type { Project } from '../../contract/api.js'
 import { UserError } from '../../lib/errors.js'
 import type { AddCommand, CommandContext } from '../shared/context.js'
 import { buildBody, type QueryOptions } from './build-body.js'
@@ -78,9 +79,9 @@ async function readReport(
   const failed = results.find(({ status }) => status !== 200)?.body.error
   if (failed !== undefined) throw new UserError(`${failed.code}: ${failed.message}`)
   const { period } = results[0].body
-  const { name } = (project.body as { readonly project: { readonly name: string } }).project
+  const { name, timeZone } = (project.body as { readonly project: Project }).project
   return {
-    title: `${name}, ${formatPeriod(period, options.timeZone)}`,
+    title: `${name}, ${formatPeriod(period, options.timeZone ?? timeZone)}`,
     sections: results.map(({ id, body }) => ({ name: id, rows: body.data })),
   }
 }

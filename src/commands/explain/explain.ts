@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
 import { OPERATIONS } from '../../analytics/operations/list.js'
+import type { ZonedProject } from '../../analytics/request/default-zone.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
 import { findEarliest, findStatementGroup, readMeanSizes } from '../../cluster/shard-reads.js'
 import { ApiError } from '../../contract/errors.js'
@@ -43,23 +44,26 @@ export const addExplain: AddCommand = (program, context) => {
     )
     .option('--json', 'Print JSON')
     .action(async (file: string, options: ExplainOptions) => {
-      const prepare = await readRequest(context, file, options.operation)
+      const validate = await readRequest(context, file, options.operation)
       await withStore(context, 'explain', ({ cluster }) =>
-        explain(context, cluster, prepare, options),
+        explain(context, cluster, validate, options),
       )
     })
 }
 
+/** Validates a request for a project. @throws UserError when it is invalid */
+type ValidateFor = (project: ZonedProject) => Prepare
+
 /**
- * Reads a request as the service does, and prints one line per validation error.
+ * Reads a request as the service does. What is invalid about it is printed with one line per error.
  *
- * @throws UserError when the file cannot be read or the query is invalid
+ * @throws UserError when the file cannot be read or is not JSON
  */
 async function readRequest(
-  { note }: CommandContext,
+  context: CommandContext,
   file: string,
   operation: string,
-): Promise<Prepare> {
+): Promise<ValidateFor> {
   if (file !== STDIN) await requireReadable(file)
   // Imported here, because they take longer to load than all other commands together.
   const { parseQueryBody } = await import('../../http/query/query-body.js')
@@ -67,10 +71,17 @@ async function readRequest(
   const validation = await import('../../http/validation/validate-body.js')
   const { prepareExplained } = await import('./prepare.js')
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
+  const bodies = validation.compileOperationBodies(readSpec('openapi').document)
+  const validate = validation.createValidateBody(bodies)
+  const parsed = noteErrors(context, () => parseQueryBody(body))
+  return (project) =>
+    noteErrors(context, () => prepareExplained(validate, operation, parsed, project))
+}
+
+/** Calls `read`, and prints one line for each error that it finds in a request. @throws UserError if it finds any */
+function noteErrors<Result>({ note }: CommandContext, read: () => Result): Result {
   try {
-    const bodies = validation.compileOperationBodies(readSpec('openapi').document)
-    const validate = validation.createValidateBody(bodies)
-    return prepareExplained(validate, operation, parseQueryBody(body))
+    return read()
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error
     for (const { field, message } of error.details) note(`${field}: ${message}`)
@@ -82,17 +93,18 @@ async function readRequest(
  * Plans the query, runs it once, and prints the plan and the cost. The project's retention does not apply: a user of
  * this command has access to all data anyway.
  *
- * @throws ApiError when the query fails; the plan is printed first
+ * @throws UserError for an invalid query; ApiError when it fails, after the plan has been printed
  */
 async function explain(
   context: CommandContext,
   cluster: Cluster,
-  prepare: Prepare,
+  validate: ValidateFor,
   options: ExplainOptions,
 ): Promise<void> {
   const project = await requireProject(cluster.home.store.reader, options.project)
   const shards = locate(cluster, project)
   const group = findStatementGroup(cluster, project)
+  const prepare = validate(project)
   const { description, read } = await prepare(
     { ...project, retentionDays: null },
     {

@@ -7,6 +7,7 @@ import type {
   PlanDependencies,
   QueriedProject,
 } from '../../analytics/operation.js'
+import type { ZonedProject } from '../../analytics/request/default-zone.js'
 import { prepare } from '../../analytics/run-operation.js'
 import type { ValidateBody } from '../../http/validation/validate-body.js'
 import type { Description } from './explanation.js'
@@ -22,10 +23,20 @@ interface Prepared {
 /** Plans the response to a validated request. @throws ApiError for a request that is refused */
 export type Prepare = (project: QueriedProject, dependencies: PlanDependencies) => Promise<Prepared>
 
-/** Validates a body for an operation that can be explained. @throws ApiError VALIDATION_ERROR */
-export function prepareExplained(validate: ValidateBody, name: string, body: unknown): Prepare {
+/**
+ * Validates a body for an operation that can be explained.
+ *
+ * @param queried the project that it is about
+ * @throws ApiError VALIDATION_ERROR
+ */
+export function prepareExplained(
+  validate: ValidateBody,
+  name: string,
+  body: unknown,
+  queried: ZonedProject,
+): Prepare {
   const { operation, explained } = findOperation(name)
-  const request = validate(operation, body)
+  const request = validate(operation, body, queried)
   return async (project, dependencies) => {
     const { resolved, planned } = await prepare(operation, request, project, dependencies)
     const { group } = dependencies

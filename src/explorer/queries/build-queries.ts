@@ -39,8 +39,8 @@ const buildChartQuery = (state: ExplorerState): Query => ({
   operation: 'query',
   body: {
     ...buildScope(state),
-    // Named also if it is UTC, so that the response says how long its buckets are.
-    time_zone: state.zone,
+    // Empty, so that the response says how long its buckets are.
+    include: {},
     metrics: [state.metric],
     group_by: [`interval:${state.interval}`],
     ...buildComparison(state),
@@ -54,10 +54,7 @@ const buildPropertiesQuery = (state: ExplorerState): Query => ({
   operation: 'values',
   body: {
     field: 'event:prop',
-    ...buildScopeInUtc(
-      state.filters.some(selectsEvents) ? state : { ...state, filters: [] },
-      'events',
-    ),
+    ...buildScope(state.filters.some(selectsEvents) ? state : { ...state, filters: [] }, 'events'),
     limit: 12,
   },
 })

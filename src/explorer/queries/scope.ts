@@ -8,10 +8,10 @@ import { buildFilters, type Kept } from './filters.js'
 
 export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
 
-/** What queries share: the period, its time zone, and the filters. */
+/** What queries share: the period, its time zone, and the filters. That of the project is left to the service, which knows it. */
 export const buildScope = (state: ExplorerState, kept: Kept = 'visits'): Scope => ({
   ...buildScopeInUtc(state, kept),
-  ...(state.zone === 'UTC' ? {} : { time_zone: state.zone }),
+  ...(state.zone === undefined ? {} : { time_zone: state.zone }),
 })
 
 /**

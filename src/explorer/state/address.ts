@@ -20,7 +20,7 @@ export function formatState(state: ExplorerState): string {
     if (value !== byDefault) params.set(name, value)
   }
   set('period', formatPeriod(period), formatPeriod(DEFAULT_STATE.period))
-  set('zone', zone, DEFAULT_STATE.zone)
+  if (zone !== undefined) params.set('zone', zone)
   set('compare', comparison, DEFAULT_STATE.comparison)
   set('interval', interval, DEFAULT_STATE.interval)
   set('metric', metric, DEFAULT_STATE.metric)
@@ -81,7 +81,7 @@ function isMoment(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 10))
 }
 
-function parseZone(text: string | null): string {
+function parseZone(text: string | null): string | undefined {
   if (text === null) return DEFAULT_STATE.zone
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone

@@ -22,10 +22,12 @@ export interface Division {
 /**
  * Finds the intervals that divide the period of a state into 2 to 1,000 buckets.
  *
+ * @param zone the time zone of the page
  * @param allTime the first and the last second of all time; undefined until they are known: then each interval fits
  */
 export function divide(
-  { period, zone, interval }: Pick<ExplorerState, 'period' | 'zone' | 'interval'>,
+  { period, interval }: Pick<ExplorerState, 'period' | 'interval'>,
+  zone: string,
   now: Date,
   allTime: AllTime | undefined,
 ): Division {

@@ -57,8 +57,8 @@ export interface Details {
 
 export interface ExplorerState {
   readonly period: ShownPeriod
-  /** A time zone of the IANA database. */
-  readonly zone: string
+  /** A time zone of the IANA database; undefined for that of the project. */
+  readonly zone: string | undefined
   readonly comparison: ShownComparison
   readonly interval: ShownInterval
   readonly metric: CardMetric
@@ -73,7 +73,7 @@ export interface ExplorerState {
 
 export const DEFAULT_STATE: ExplorerState = {
   period: '30days',
-  zone: 'UTC',
+  zone: undefined,
   comparison: 'previous_period',
   interval: 'auto',
   metric: 'users',

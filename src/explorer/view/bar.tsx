@@ -55,32 +55,35 @@ export function Bar({ name, live, now, properties, ...parts }: BarProps) {
   )
 }
 
-/** The zones that are likely: that of the counts, that of the browser, and the one that is chosen. */
-const listLikely = (zone: string): readonly string[] => [
+/** The zones that are likely: UTC, those of the project and the browser, and the one that is chosen. */
+const listLikely = (ownZone: string, zone: string): readonly string[] => [
   'UTC',
+  ownZone,
   Intl.DateTimeFormat().resolvedOptions().timeZone,
   zone,
 ]
 
 /** Chooses the time zone of the page. */
 function ZoneMenu({
-  state: { zone },
+  state: { zone: chosen },
+  ownZone,
   change,
   responses: { isAsking },
-}: Pick<Parts, 'state' | 'change' | 'responses'>) {
+}: Pick<Parts, 'state' | 'change' | 'ownZone' | 'responses'>) {
+  const zone = chosen ?? ownZone
   // There are hundreds: the numbers are drawn first.
   const [all, setAll] = useState<readonly string[]>([])
   useEffect(() => {
     if (!isAsking) setAll(Intl.supportedValuesOf('timeZone'))
   }, [isAsking])
-  const zones = [...new Set([...listLikely(zone), ...all])]
+  const zones = [...new Set([...listLikely(ownZone, zone), ...all])]
   return (
     <Select
       label="Time zone"
       name="zone"
       options={zones.map((one) => [one, one.replaceAll('_', ' ')])}
       value={zone}
-      onChange={(chosen) => change(set({ zone: chosen }))}
+      onChange={(next) => change(set({ zone: next === ownZone ? undefined : next }))}
     />
   )
 }

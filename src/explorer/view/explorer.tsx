@@ -32,14 +32,14 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const [state, change] = useAddress(browser)
   const [known, setKnown] = useState<KnownValues>()
   const [allTime, setAllTime] = useState<AllTime>()
-  const division = divide(state, now(), allTime)
+  const { name, project, zone: ownZone } = useProject(api, access, browser, () => responses.renew())
+  const division = divide(state, state.zone ?? ownZone, now(), allTime)
   const { interval } = division
   const queries = useMemo(
     () => buildQueries({ ...state, interval }, known),
     [state, interval, known],
   )
   const responses = useResponses(api, queries, browser, now)
-  const { name, project } = useProject(api, access, browser, responses.renew)
   const { failure, isAsking } = responses
   useEffect(() => {
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
@@ -48,7 +48,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const named = findShown<ValuesResponse>({ responses }, find(PROPERTIES))
   const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
   useKnownValues({ responses }, find(DETAILS_VALUES), setKnown)
-  const parts = { state, change, responses, access, api }
+  const parts = { state, change, ownZone, responses, access, api }
   useAllTime(parts, find('cards'), setAllTime)
   return (
     <>

@@ -10,6 +10,8 @@ import type { ShownResponses } from './use-responses.js'
 export interface Parts {
   readonly state: ExplorerState
   readonly change: ChangeState
+  /** The time zone of the project, which is that of the page if the state has none. */
+  readonly ownZone: string
   readonly responses: ShownResponses
   readonly access: Access
   readonly api: Api

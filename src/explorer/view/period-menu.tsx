@@ -5,13 +5,13 @@ import { dateIn, describePeriod, PRESET_NAMES, stepPeriod } from '../state/perio
 import { PRESETS, type Range, type ShownPeriod } from '../state/state.js'
 import type { Parts } from './parts.js'
 
-interface PeriodMenuProps extends Pick<Parts, 'state' | 'change'> {
+interface PeriodMenuProps extends Pick<Parts, 'state' | 'change' | 'ownZone'> {
   readonly now: () => Date
 }
 
-export function PeriodMenu({ state: { period, zone }, change, now }: PeriodMenuProps) {
+export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: PeriodMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null)
-  const today = dateIn(zone, now())
+  const today = dateIn(zone ?? ownZone, now())
   const show = (chosen: ShownPeriod): void => {
     menu.current?.removeAttribute('open')
     change(set({ period: chosen }))

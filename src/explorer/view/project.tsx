@@ -1,4 +1,4 @@
-/** The project of the page: its name, and how its first event is sent while it has none. */
+/** The project of the page: its name, its time zone, and how its first event is sent while it has none. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Access } from '../client/access.js'
 import type { Api } from '../client/api.js'
@@ -11,6 +11,8 @@ interface KnownProject {
   readonly name: string
   /** Undefined until it is known, and always on the page of a public dashboard, which has the name alone. */
   readonly project?: Project
+  /** Its time zone. Until the project is known, UTC on a page that is not a public dashboard. */
+  readonly zone: string
 }
 
 /** How often a page that is looked at asks whether the first event is there. */
@@ -28,13 +30,17 @@ export function useProject(
   onFirstEvent: () => void,
 ): KnownProject {
   const { document } = browser
-  const [known, setKnown] = useState<KnownProject>({ name: document.body.dataset['project'] ?? '' })
+  const [known, setKnown] = useState<KnownProject>(() => {
+    const { project: name = '', zone = '' } = document.body.dataset
+    return { name, zone: zone === '' ? 'UTC' : zone }
+  })
   const { name, project } = known
   const isWaiting = project?.firstEventAt === null
   // Without the project the page only lacks its name; why is said by the responses.
   const read = (use: (project: Project) => void): void =>
     void api.readProject().then(use, () => undefined)
-  const keep = (found: Project): void => setKnown({ name: found.name, project: found })
+  const keep = (found: Project): void =>
+    setKnown({ name: found.name, project: found, zone: found.timeZone ?? 'UTC' })
   useEffect(() => {
     if (key !== undefined) read(keep)
   }, [api])

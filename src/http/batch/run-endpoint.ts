@@ -58,7 +58,7 @@ async function answer(
   const endpoint = BY_NAME.get(name)
   if (endpoint?.answer === undefined) throw new Error(`no endpoint is called ${name}`)
   const { operation } = endpoint
-  const valid = operation === undefined ? body : contract.validate(operation, body)
+  const valid = operation === undefined ? body : contract.validate(operation, body, context.project)
   const outcome = await endpoint.answer(api, valid as never, context)
   return {
     // The body is that of the contract, by the name of the endpoint.

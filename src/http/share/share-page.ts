@@ -25,7 +25,7 @@ function sendSharePage(find: FindReader): RequestHandler {
   return async ({ originalUrl }, response) => {
     const reader = await find(parseShareTarget(originalUrl)?.name ?? '')
     if (reader === undefined) throw createNotSharedError()
-    response.type('html').send(buildPage(reader.project.name))
+    response.type('html').send(buildPage(reader.project))
   }
 }
 

@@ -11,16 +11,23 @@ export const PAGE_HEADERS = {
 }
 const pageHeaders = setHeaders(PAGE_HEADERS)
 
-/** Builds the page of a project. @param project its name; empty if only its key tells */
-type BuildExplorerPage = (project: string) => string
+/** What the page is told of its project: nothing if only its key tells. */
+interface PageProject {
+  readonly name: string
+  readonly timeZone: string | null
+}
+
+/** Builds the page of a project. */
+type BuildExplorerPage = (project: PageProject) => string
 
 /** Reads the page, whose project is filled in for each request. */
 export function openExplorerPage(): BuildExplorerPage {
   const html = readAsset('explorer.html')
-  return (project) =>
+  return ({ name, timeZone }) =>
     fillPage(html, {
-      project,
-      title: project === '' ? 'Tallyhouse' : `${project} · Tallyhouse`,
+      project: name,
+      zone: timeZone ?? '',
+      title: name === '' ? 'Tallyhouse' : `${name} · Tallyhouse`,
     })
 }
 
@@ -28,7 +35,9 @@ export function openExplorerPage(): BuildExplorerPage {
 export function createExplorerRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true })
   addRoutes(router, {
-    '/explore': { get: [pageHeaders, sendText('html', openExplorerPage()(''))] },
+    '/explore': {
+      get: [pageHeaders, sendText('html', openExplorerPage()({ name: '', timeZone: null }))],
+    },
     '/explore/explorer.js': { get: [pageHeaders, sendText('js', readAsset('explorer.js'))] },
     '/explore/explorer.css': { get: [pageHeaders, sendText('css', readAsset('explorer.css'))] },
   })

@@ -52,7 +52,7 @@ export function createOperationCheck(
     addOperationErrors(operation, found, body, responseFormat),
   )
   return (request, response, next) => {
-    request.body = normalizeBody(operation, request.body)
+    request.body = normalizeBody(operation, request.body, request.authContext?.project)
     void check(request, response, next)
   }
 }

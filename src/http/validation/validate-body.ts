@@ -1,6 +1,7 @@
 /** Validates bodies for operations: by the schemas of the contract, then by the rules between fields. */
 import type { AnyBody, OperationBase, ValidBody } from '../../analytics/operation.js'
 import { applyRules } from '../../analytics/request/cross-field-rules.js'
+import { fillInZone, type ZonedProject } from '../../analytics/request/default-zone.js'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import type { ResponseFormat } from '../../contract/response-formats.js'
 import type { FieldError } from '../../contract/api.js'
@@ -16,15 +17,20 @@ import { buildUnionMessages } from './union-errors.js'
 /**
  * Validates a body for an operation, and fills in its defaults.
  *
+ * @param project the one that it is about
  * @throws ApiError VALIDATION_ERROR with the errors that a request with this body would get
  */
-export type ValidateBody = <Body>(operation: OperationBase<Body>, body: unknown) => Body
+export type ValidateBody = <Body>(
+  operation: OperationBase<Body>,
+  body: unknown,
+  project?: ZonedProject,
+) => Body
 
 /** Creates the function. @param bodies those of the contract; `compileOperationBodies` compiles them */
 export const createValidateBody =
   (bodies: Bodies): ValidateBody =>
-  <Body>(operation: OperationBase<Body>, original: unknown) => {
-    const body = normalizeBody(operation, original)
+  <Body>(operation: OperationBase<Body>, original: unknown, project?: ZonedProject) => {
+    const body = normalizeBody(operation, original, project)
     const found = bodies(operation.path)(body)
     const errors = addOperationErrors(operation, found, body, 'json')
     if (errors.length > 0) throw createValidationError(errors)
@@ -38,14 +44,18 @@ export const compileOperationBodies = (
 ): Bodies => compileBodies(prepared, buildUnionMessages(document))
 
 /**
- * Replaces what means the same as a body or a member that is missing.
+ * Replaces what means the same as a body or a member that is missing, and fills in what the project has a default for.
  *
  * @throws ApiError VALIDATION_ERROR for filters that lie too deep in others, which schemas are not to see
  */
-export function normalizeBody(operation: OperationBase<ValidBody>, body: unknown): unknown {
+export function normalizeBody(
+  operation: OperationBase<ValidBody>,
+  body: unknown,
+  project: ZonedProject | undefined,
+): unknown {
   const tooDeep = isRecord(body) ? findTooDeep(operation, body) : undefined
   if (tooDeep !== undefined) throw createValidationError([tooDeep])
-  return operation.normalize?.(body ?? {}) ?? body ?? {}
+  return fillInZone(operation, operation.normalize?.(body ?? {}) ?? body ?? {}, project)
 }
 
 /** Finds the first filter of a body that lies too deep in others. */

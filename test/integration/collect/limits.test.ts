@@ -46,6 +46,7 @@ test('an address that is at its limit is refused before its token is looked up',
       return Promise.resolve({
         ...PROJECT,
         org: null,
+        timeZone: null,
         createdAt: new Date(0),
         retentionDays: null,
         keepDays: null,

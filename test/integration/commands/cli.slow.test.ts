@@ -41,6 +41,7 @@ const SHOP = {
   hasPublicDashboard: false,
   excludedIps: [],
   excludedCountries: [],
+  timeZone: null,
   formerToken: null,
   retentionDays: null,
   keepDays: null,
@@ -65,6 +66,8 @@ describe('without a service', () => {
     expect(await output('project', 'show', 'shop')).toMatch(/^retention {11}90 days$/m)
 
     const changes = [
+      '--time-zone',
+      'Asia/Kolkata',
       '--excluded-ip',
       '192.0.2.1',
       '--excluded-ip',
@@ -85,9 +88,13 @@ describe('without a service', () => {
       hasPublicDashboard: true,
       excludedIps: ['192.0.2.1', '::1'],
       excludedCountries: ['KP'],
+      timeZone: 'Asia/Kolkata',
     })
+    expect(await output('project', 'show', 'shop')).toMatch(/^time zone {11}Asia\/Kolkata$/m)
 
     const clear = [
+      '--time-zone',
+      'none',
       '--excluded-ip',
       'none',
       '--excluded-country',

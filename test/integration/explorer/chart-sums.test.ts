@@ -62,7 +62,7 @@ test.each(['UTC', 'Asia/Kolkata'])('in %s', async (zone) => {
   const chosen = PERIODS.flatMap((period) =>
     INTERVALS.map((interval) => {
       const state = { ...STATE, zone, period, interval }
-      return { ...state, interval: divide(state, NOW, all![0].period).interval }
+      return { ...state, interval: divide(state, zone, NOW, all![0].period).interval }
     }),
   )
   // What is shown alike is asked once.

@@ -74,6 +74,7 @@ export const CALLER: AuthContext = {
     org: null,
     name: PROJECT.name,
     domain: PROJECT.domain,
+    timeZone: null,
     token: PROJECT.token,
     createdAt: new Date(PROJECT.createdAt),
     hasPublicDashboard: false,

@@ -22,6 +22,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   org: ['mine', 'theirs', null, 'a b'],
   name: ['Shop', '', 'x'.repeat(201), '\u0000', 5],
   domain: ['shop.example', 'a b', '', 'http://a'],
+  timeZone: ['Europe/Berlin', null, 'Mars/Olympus', ''],
   hasPublicDashboard: [true, 'yes'],
   excludedIps: [[], ['192.0.2.1'], ['x'], 'x'],
   excludedCountries: [['DE'], ['xx'], null],

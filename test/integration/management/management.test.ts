@@ -38,7 +38,7 @@ test('a project is created, read, changed and found', async () => {
   const project = {
     ...{ id: 'a1', org: 'acme', ...SHOP, token, formerToken: null, createdAt: NOW.toISOString() },
     ...{ hasPublicDashboard: false, excludedIps: [], excludedCountries: [], retentionDays: null },
-    ...{ keepDays: null, shards: [], isDeleting: false },
+    ...{ timeZone: null, keepDays: null, shards: [], isDeleting: false },
   }
   expect([created.status, created.body, created.headers.get('location')]).toEqual([
     201,
@@ -49,22 +49,30 @@ test('a project is created, read, changed and found', async () => {
   const unchanged = await send('GET', '/v1/projects/a1', { headers: { 'If-None-Match': tag } })
   expect([unchanged.status, unchanged.body]).toEqual([304, undefined])
   const changed = await send('PATCH', '/v1/projects/a1', {
-    body: { excludedIps: ['192.0.2.1'], hasPublicDashboard: true },
+    body: { excludedIps: ['192.0.2.1'], timeZone: 'Europe/Berlin' },
     headers: { 'If-Match': tag },
   })
-  expect(changed.body).toEqual({ ...project, excludedIps: ['192.0.2.1'], hasPublicDashboard: true })
+  expect(changed.body).toEqual({
+    ...project,
+    excludedIps: ['192.0.2.1'],
+    timeZone: 'Europe/Berlin',
+  })
   const listed = await send('GET', '/v1/projects?org=acme&name=SHO')
   expect(listed.body).toEqual({ projects: [changed.body], nextCursor: null })
 })
 
 test('PUT is repeatable: the same document changes nothing, and what it leaves out has its default', async () => {
-  const first = await put('p1', { ...SHOP, keepDays: 30, excludedCountries: ['KP'] })
-  const second = await put('p1', { ...SHOP, keepDays: 30, excludedCountries: ['KP'] })
+  const settings = { ...SHOP, keepDays: 30, excludedCountries: ['KP'], timeZone: 'Asia/Tokyo' }
+  const first = await put('p1', settings)
+  const second = await put('p1', settings)
   expect([first.status, second.status]).toEqual([201, 200])
   expect(second.body).toEqual(first.body)
   expect(second.headers.get('etag')).toBe(first.headers.get('etag'))
   const third = await put('p1', SHOP)
-  expect(third.body).toEqual({ ...(first.body as object), keepDays: null, excludedCountries: [] })
+  expect(third.body).toEqual({
+    ...(first.body as object),
+    ...{ keepDays: null, excludedCountries: [], timeZone: null },
+  })
 })
 
 test('projects are listed a page at a time, each once', async () => {
@@ -106,6 +114,14 @@ const BAD: readonly (readonly [string, string, unknown, object, readonly unknown
     {},
     [400, 'VALIDATION_ERROR', 'excludedIps'],
   ],
+  [
+    'POST',
+    '/v1/projects',
+    { ...SHOP, timeZone: 'Mars/Olympus' },
+    {},
+    [400, 'VALIDATION_ERROR', 'timeZone'],
+  ],
+  ['PATCH', '/v1/projects/taken', { timeZone: '' }, {}, [400, 'VALIDATION_ERROR', 'timeZone']],
   ['POST', '/v1/projects', { ...SHOP, shard: 'x' }, {}, [400, 'VALIDATION_ERROR', 'shard']],
   ['POST', '/v1/projects', { ...SHOP, id: 'taken' }, {}, [409, 'CONFLICT']],
   ['PUT', '/v1/projects/taken', SHOP, { 'If-None-Match': '*' }, [412, 'PRECONDITION_FAILED']],
@@ -406,7 +422,7 @@ test('the audit log has each change once, with what it changed, and no secret', 
           excludedIps: [],
           excludedCountries: [],
         },
-        ...{ retentionDays: null, keepDays: null },
+        ...{ timeZone: null, retentionDays: null, keepDays: null },
       },
     ],
   ])

@@ -25,7 +25,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
       return { from, to }
     }),
   ),
-  zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Tokyo'),
+  zone: fc.constantFrom(undefined, 'UTC', 'Europe/Berlin', 'Asia/Tokyo'),
   comparison: fc.constantFrom(...COMPARISONS),
   interval: fc.constantFrom(...INTERVALS),
   metric: fc.constantFrom(...CARD_METRICS),

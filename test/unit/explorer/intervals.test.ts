@@ -43,7 +43,7 @@ describe.each(TABLE)('%j', (period, intervals, inTokyo = intervals) => {
     ['UTC', intervals],
     ['Asia/Tokyo', inTokyo],
   ])('in %s', (zone, want) => {
-    const { options } = divide({ ...DEFAULT_STATE, period, zone }, NOW, ALL_TIME)
+    const { options } = divide({ ...DEFAULT_STATE, period }, zone, NOW, ALL_TIME)
     expect(options).toEqual(['auto', ...want])
   })
 })
@@ -51,7 +51,11 @@ describe.each(TABLE)('%j', (period, intervals, inTokyo = intervals) => {
 test('for all time each interval fits until its start is known', () => {
   const state: ExplorerState = { ...DEFAULT_STATE, period: 'all', interval: 'hour' }
   const options = ['auto', 'hour', 'day', 'week', 'month']
-  expect(divide(state, NOW, undefined)).toEqual({ interval: 'hour', options, reason: undefined })
+  expect(divide(state, 'UTC', NOW, undefined)).toEqual({
+    interval: 'hour',
+    options,
+    reason: undefined,
+  })
 })
 
 test.each<[Partial<ExplorerState>, ShownInterval, string | undefined]>([
@@ -67,7 +71,7 @@ test.each<[Partial<ExplorerState>, ShownInterval, string | undefined]>([
     'By day there would be one point: the interval is automatic.',
   ],
 ])('%j is shown by %s, and the page says: %s', (members, interval, reason) => {
-  expect(divide({ ...DEFAULT_STATE, ...members }, NOW, ALL_TIME)).toMatchObject({
+  expect(divide({ ...DEFAULT_STATE, ...members }, 'UTC', NOW, ALL_TIME)).toMatchObject({
     interval,
     reason,
   })

@@ -8,6 +8,7 @@ const project: StoredProject = {
   org: null,
   name: 'Shop',
   domain: 'shop.example',
+  timeZone: null,
   token: 'tallypub_x',
   createdAt: new Date('2026-01-02T03:04:05.006Z'),
   hasPublicDashboard: true,
@@ -30,4 +31,10 @@ test.each([
   expect(JSON.stringify(presentProject(project, first))).toBe(
     `{"id":"shop","name":"Shop","domain":"shop.example","token":"tallypub_x","createdAt":"2026-01-02T03:04:05.006Z","firstEventAt":${shown},"hasPublicDashboard":true,"excludedIps":["192.0.2.1"],"excludedCountries":["KP"]}`,
   )
+})
+
+test('a time zone is the last field; without one there is none', () => {
+  const { timeZone, ...others } = presentProject({ ...project, timeZone: 'Asia/Kolkata' }, null)
+  expect(timeZone).toBe('Asia/Kolkata')
+  expect(others).toEqual(presentProject(project, null))
 })

@@ -34,6 +34,10 @@ test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>(
   [{ retentionDays: null }, { retentionDays: null }],
   [{ retentionDays: 90 }, { retentionDays: 90 }],
   [{ keepDays: 90 }, { keepDays: 90 }],
+  [{ timeZone: null }, { timeZone: null }],
+  ...['Europe/Berlin', 'europe/berlin', 'Asia/Kolkata', 'UTC', 'Etc/GMT+5'].map(
+    (timeZone): [ProjectChanges, ProjectChanges] => [{ timeZone }, { timeZone }],
+  ),
   [{ hasPublicDashboard: false }, { hasPublicDashboard: false }],
 ])('%j is stored as %j', (given, want) => {
   expect(validateFields(given)).toEqual(want)
@@ -57,6 +61,12 @@ test.each<[ProjectChanges & { id?: string }, RegExp]>([
   [{ domain: '%41.example' }, /is not a host name/],
   [{ excludedCountries: ['de'] }, /^"de" is not a country code/],
   [{ excludedCountries: ['DEU'] }, /is not a country code/],
+  ...['', 'Mars/Olympus', '+05:30', ' UTC', 'Europe/Berlin\n', 'local'].map(
+    (timeZone): [ProjectChanges, RegExp] => [
+      { timeZone },
+      /^the time zone ".*" is not the name of one that is known/,
+    ],
+  ),
   [{ retentionDays: 0 }, /whole number of days/],
   [{ retentionDays: 1.5 }, /whole number of days/],
   [{ retentionDays: 36_501 }, /^a retention is a whole number of days from 1 to 36500$/],

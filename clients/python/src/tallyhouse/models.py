@@ -57,6 +57,8 @@ class ValuesRequest(TypedDict):
     filtersOperator: NotRequired[Literal["and", "or"]]
     """`and`, as without it: an event must satisfy all filters. `or`: it must satisfy at least one."""
 
+    time_zone: NotRequired["TimeZone"]
+
 
 Dimension: TypeAlias = Literal[
     "country",
@@ -328,7 +330,7 @@ buckets:
 | up to 184 days | week |
 | longer | month |
 
-A bucket is labelled with the time at which it starts, in UTC or in the `time_zone` of the query. The label of the first bucket may lie before
+A bucket is labelled with the time at which it starts, in the `time_zone` of the query. The label of the first bucket may lie before
 the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
 end of the period. In an empty bucket the counts are 0, and rates and means are `null`.
 
@@ -800,6 +802,7 @@ class FunnelRequest(TypedDict):
     within: NotRequired["FunnelWindow"]
     filters: NotRequired["Filters"]
     filtersOperator: NotRequired["FiltersOperator"]
+    time_zone: NotRequired["TimeZone"]
 
 
 class FunnelStep(TypedDict):
@@ -867,7 +870,7 @@ Preset: TypeAlias = Literal[
     "6months",
     "1year",
 ]
-"""A period relative to now. *Today* is the current day in UTC or in the `time_zone` of the query, *now* is the current second.
+"""A period relative to now. *Today* is the current day in the `time_zone` of the query, *now* is the current second.
 
 | preset | from | to |
 |---|---|---|
@@ -899,7 +902,7 @@ Bounds = TypedDict(
 
 
 DateOrSecond: TypeAlias = str
-"""A date (`YYYY-MM-DD`), of UTC or of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
+"""A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
 exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
 """
 
@@ -918,7 +921,8 @@ two forms can be mixed. The start must not be after the end; the end may be in t
 
 TimeZone: TypeAlias = str
 """The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
-is UTC. Names that the service does not know are rejected.
+is that of the project, which is UTC unless its operator has set another one: the response is then the one to the same request with
+that zone, and has it in `query`. Names that the service does not know are rejected.
 
 - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
   `Z` stays the moment that it is. `period` is given in UTC.
@@ -928,7 +932,7 @@ is UTC. Names that the service does not know are rejected.
   changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.
 - An hour that the clock repeats is a bucket of its own, with another offset. Where the clock is changed within an hour,
   the hour is divided there.
-- Users without an id are counted per UTC day in any zone, and retention counts days of UTC.
+- Users without an id are counted per UTC day in any zone, and retention is about intervals of UTC in any.
 """
 
 
@@ -1228,6 +1232,8 @@ class ResolvedValuesQuery(TypedDict):
     filtersOperator: NotRequired[Literal["and", "or"]]
     """How the filters are combined; absent if it was not sent."""
 
+    time_zone: NotRequired["TimeZone"]
+
 
 class FieldValue(TypedDict):
     """A value of a field, and how often it occurs in the period."""
@@ -1517,6 +1523,7 @@ class ResolvedFunnelQuery(TypedDict):
     """The filters; empty if there are none."""
 
     filtersOperator: "FiltersOperator"
+    time_zone: NotRequired["TimeZone"]
 
 
 class FunnelStepResult(TypedDict):
@@ -1554,7 +1561,7 @@ class ExportResponse(TypedDict):
 
 
 class ResolvedExport(TypedDict):
-    """The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent."""
+    """The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent, or the project has a time zone."""
 
     date_range: "ResolvedDateRange"
     filters: "list[QueryFilter]"
@@ -1690,7 +1697,7 @@ class ResolvedQuery(TypedDict):
     """What was asked for beside the rows. Absent if the request does not have it."""
 
     time_zone: NotRequired["TimeZone"]
-    """The time zone, as it was sent; absent if none was."""
+    """The time zone, as it was sent, or else that of the project; absent if there is neither."""
 
     compare: NotRequired["ResolvedCompare"]
     """The comparison, as it was sent; absent if none was."""
@@ -1843,6 +1850,9 @@ class Project(TypedDict):
 
     excludedCountries: list[str]
     """Countries whose events are excluded, as ISO 3166-1 alpha-2 codes."""
+
+    timeZone: NotRequired[str]
+    """The time zone of queries that send no `time_zone`; absent if that is UTC. The operator of the service changes it."""
 
 
 class ErrorResponse(TypedDict):

@@ -1,6 +1,7 @@
 /** Describes tests of the explorer: with the service of the known project, and a browser. */
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Browser } from 'puppeteer-core'
+import type { NewProject } from '../../../../src/projects/project.js'
 import { describeInBrowser, startChromium } from '../chromium.js'
 import { openExplorer, type ExplorerPage } from './explorer-page.js'
 import { startExploredService, type ExploredService } from './project.js'
@@ -12,16 +13,17 @@ export interface StartedExplorer {
   readonly explore: (query: string, use: (explorer: ExplorerPage) => Promise<void>) => Promise<void>
 }
 
-/** Describes tests that need a browser. They get what was started once they run. */
+/** Describes tests that need a browser. They get what was started once they run. @param fields of the project */
 export function describeExplorer(
   name: string,
   tests: (started: () => StartedExplorer) => void,
+  fields: Partial<NewProject> = {},
 ): void {
   describeInBrowser(name, () => {
     let service: ExploredService
     let browser: Browser
     beforeAll(async () => {
-      ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
+      ;[service, browser] = await Promise.all([startExploredService(fields), startChromium()])
     })
     afterAll(async () => {
       await browser.close()

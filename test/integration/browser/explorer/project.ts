@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { issueKey } from '../../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../../src/auth/signing-key.js'
+import type { NewProject } from '../../../../src/projects/project.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import { createDatabase } from '../../../support/store/database.js'
 import { startTestService } from '../../../support/world/service.js'
@@ -63,13 +64,15 @@ export interface ExploredService {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a service with the project. */
-export async function startExploredService(): Promise<ExploredService> {
+/** Starts a service with the project. @param fields of the project that differ */
+export async function startExploredService(
+  fields: Partial<NewProject> = {},
+): Promise<ExploredService> {
   const dataDir = await mkdtemp(packagePath('dist/explorer-'))
   const database = await createDatabase()
   const { store } = database
   const events = Array.from({ length: VISITS }, (_, n) => listEvents(n)).flat()
-  const project = await createWorld(store, events, { name: 'Known numbers' })
+  const project = await createWorld(store, events, { name: 'Known numbers', ...fields })
   const service = await startTestService({ store, now: () => NOW, env: { DATA_DIR: dataDir } })
   const signingKey = await openSigningKey({ store, dataDir }, NOW)
   const request = { projectId: project.id, name: 'explorer', expiresAt: null }

@@ -105,8 +105,9 @@ test('options become a question for retention', () => {
 
 test('options become a question for a funnel', () => {
   const options = { period: '30days', step: ['page:path is /', 'visit with page:path is /'] }
-  expect(buildFunnelBody({ ...options, within: 604_800 })).toEqual({
+  expect(buildFunnelBody({ ...options, within: 604_800, timeZone: 'Asia/Tokyo' })).toEqual({
     date_range: '30days',
+    time_zone: 'Asia/Tokyo',
     steps: [
       { filters: [path('is', '/')] },
       { filters: [{ type: 'visit', filters: [path('is', '/')] }] },

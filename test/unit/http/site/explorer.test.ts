@@ -47,7 +47,14 @@ test('the page has no script and no style of its own', async () => {
 })
 
 test('the name of a project stays text', () => {
-  const page = openExplorerPage()('"><script>alert(1)</script>')
+  const page = openExplorerPage()({ name: '"><script>alert(1)</script>', timeZone: null })
   expect(page).toContain('data-project="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
   expect(page.match(/<script/g)).toHaveLength(1)
+})
+
+test.each([
+  [null, 'data-zone=""'],
+  ['Europe/Berlin', 'data-zone="Europe/Berlin"'],
+])('the page of a project with the time zone %s has %s', (timeZone, written) => {
+  expect(openExplorerPage()({ name: 'Shop', timeZone })).toContain(written)
 })
