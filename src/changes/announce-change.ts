@@ -2,9 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, type Sql } from '../clickhouse/sql.js'
-import { countOpenChanges, endChanges, NEXT_CHANGE } from './left-changes.js'
+import { sql, statement, string, uint32s, type Sql } from '../clickhouse/sql.js'
+import { countOpenChanges, endChanges, NEXT_CHANGE, writeStates } from './left-changes.js'
 import { NOTICE_MS } from './timing.js'
+
+/** What queries of a project do not see, although its rows are still stored. */
+export interface Hidden {
+  /** The numbers of users. */
+  readonly users: readonly number[]
+  /** The first day that is kept, such as `2026-01-31`; null for all days. */
+  readonly keptFrom: string | null
+}
+
+const NOTHING: Hidden = { users: [], keptFrom: null }
 
 /** A change that was announced. */
 export interface Change {
@@ -14,8 +24,12 @@ export interface Change {
    * @throws ChangeLostError
    */
   settle(): Promise<void>
+  /** Records that the change becomes visible from now on. Until it ends, no query is answered, so that none sees a part of it. */
+  publish(): Promise<void>
   /** Records that all of the change is visible. If it is not called, the next holder of the loader lease does it. */
   end(): Promise<void>
+  /** Ends the change, whose only effect is what queries of the projects do not see from now on. */
+  endHiding(hidden: Hidden): Promise<void>
 }
 
 /** Another process has ended the change: this one was suspended, and has lost the loader lease. */
@@ -48,8 +62,10 @@ export async function announceChange(
   const announcement = sql`toUUID(${string(randomUUID())})`
   await writer.execute(
     statement(sql`
-INSERT INTO project_changes (project_id, change, is_open, announcement)
-SELECT DISTINCT project_id, ${NEXT_CHANGE}, true, ${announcement} FROM (${projects})`),
+INSERT INTO project_changes (project_id, change, is_open, announcement, published, hidden_users, kept_from)
+SELECT changing.project_id, ${NEXT_CHANGE}, true, ${announcement}, earlier.published, earlier.hidden_users, earlier.kept_from
+FROM (SELECT DISTINCT project_id FROM (${projects})) AS changing
+LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
   )
   const announcedAt = performance.now()
   const isOwn = sql`announcement = ${announcement}`
@@ -64,13 +80,26 @@ SELECT DISTINCT project_id, ${NEXT_CHANGE}, true, ${announcement} FROM (${projec
       }
       if ((await countOpenChanges(writer, isOwn)) < announced) throw new ChangeLostError()
     },
+    publish: () => writeStates(writer, isOwn, { isOpen: true, published: announcement }),
     // A process that was suspended ends only what nobody has announced again.
     end: () => endChanges(writer, isOwn),
+    endHiding: ({ users, keptFrom }) =>
+      writeStates(writer, isOwn, {
+        isOpen: false,
+        published: announcement,
+        hiddenUsers: uint32s(users),
+        keptFrom: sql`toDate(${string(keptFrom ?? '1970-01-01')})`,
+      }),
   }
 }
 
 /** The change of no project. */
-const NO_CHANGE: Change = { settle: () => Promise.resolve(), end: () => Promise.resolve() }
+const NO_CHANGE: Change = {
+  settle: () => Promise.resolve(),
+  publish: () => Promise.resolve(),
+  end: () => Promise.resolve(),
+  endHiding: () => Promise.resolve(),
+}
 
 /** Runs work that changes projects: announces it, lets services notice it, and ends it if the work succeeds. */
 export const withChange = (
@@ -90,6 +119,34 @@ export async function withChanges(
   const changes: Change[] = []
   for (const writer of writers) changes.push(await announceChange(writer, projects, noticeMs))
   for (const change of changes) await change.settle()
+  for (const change of changes) await change.publish()
   await work()
   for (const change of changes) await change.end()
+}
+
+/**
+ * Deletes rows that no query sees: hides them at once, and then runs the work, which may take long. Queries of the project read no
+ * rollups meanwhile, so these may be corrected in any order. May be repeated. The caller holds the loader lease.
+ */
+export async function withHidden(
+  writer: Connection,
+  projectId: string,
+  hidden: Hidden,
+  work: () => Promise<void>,
+  noticeMs = NOTICE_MS,
+): Promise<void> {
+  await hide(writer, projectId, hidden, noticeMs)
+  await work()
+  await hide(writer, projectId, NOTHING, noticeMs)
+}
+
+async function hide(
+  writer: Connection,
+  projectId: string,
+  hidden: Hidden,
+  noticeMs: number,
+): Promise<void> {
+  const change = await announceChange(writer, selectProject(projectId), noticeMs)
+  await change.settle()
+  await change.endHiding(hidden)
 }

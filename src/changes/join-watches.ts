@@ -1,5 +1,5 @@
 /** Joins what several stores say about the data of a project that lives on them. */
-import type { ChangeWatch, DataVersion } from './watch-changes.js'
+import type { DataVersion, VersionWatch } from './watch-changes.js'
 
 /**
  * Returns a watch of the data on several shards. Its versions name the shards: a project that has moved has other data than
@@ -10,8 +10,8 @@ import type { ChangeWatch, DataVersion } from './watch-changes.js'
  */
 export function joinWatches(
   shards: readonly string[],
-  watches: readonly ChangeWatch[],
-): ChangeWatch {
+  watches: readonly VersionWatch[],
+): VersionWatch {
   const [only] = watches
   if (shards.length === 0 && only !== undefined) return only
   return {

@@ -1,18 +1,37 @@
 /** Ends changes: one that its process has finished, and those that killed processes left. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
+import { boolean, sql, statement, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 
 /** The number of the next row of `project_changes`. */
 export const NEXT_CHANGE = sql`(SELECT max(change) FROM project_changes) + 1`
 
-/** Ends the open changes that fulfil a condition. */
-export const endChanges = (writer: Connection, isEnded: Sql): Promise<void> =>
+/** The columns of a state that may differ from those of the row before. */
+interface NextState {
+  readonly isOpen: boolean
+  readonly published: Sql
+  readonly hiddenUsers?: Sql
+  readonly keptFrom?: Sql
+}
+
+/** Writes the next row of each open change that fulfils a condition. */
+export const writeStates = (
+  writer: Connection,
+  isChanged: Sql,
+  { isOpen, published, hiddenUsers = sql`hidden_users`, keptFrom = sql`kept_from` }: NextState,
+): Promise<void> =>
   writer.execute(
     statement(sql`
-INSERT INTO project_changes (project_id, change, is_open, announcement)
-SELECT project_id, ${NEXT_CHANGE}, false, generateUUIDv4() FROM project_changes FINAL WHERE is_open AND ${isEnded}`),
+INSERT INTO project_changes (project_id, change, is_open, announcement, published, hidden_users, kept_from)
+SELECT
+  project_id, ${NEXT_CHANGE}, ${boolean(isOpen)}, ${isOpen ? sql`announcement` : sql`generateUUIDv4()`},
+  ${published}, ${hiddenUsers}, ${keptFrom}
+FROM project_changes FINAL WHERE is_open AND ${isChanged}`),
   )
+
+/** Ends the open changes that fulfil a condition. */
+export const endChanges = (writer: Connection, isEnded: Sql): Promise<void> =>
+  writeStates(writer, isEnded, { isOpen: false, published: sql`published` })
 
 /** Counts the open changes that fulfil a condition. */
 export async function countOpenChanges(connection: Connection, isCounted: Sql): Promise<number> {

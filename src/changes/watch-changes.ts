@@ -1,6 +1,7 @@
 /** Watches the changes of projects' data, so that a service knows whether an earlier response is still the right one. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, uint64 } from '../clickhouse/sql.js'
+import { combineStates, IS_HIDING, type Moment } from './moment.js'
 import { KNOWLEDGE_MS, LOOK_INTERVAL_MS, MEMORY_MS } from './timing.js'
 
 /**
@@ -9,7 +10,8 @@ import { KNOWLEDGE_MS, LOOK_INTERVAL_MS, MEMORY_MS } from './timing.js'
  */
 export type DataVersion = string
 
-export interface ChangeWatch {
+/** Knows the versions of projects' data. */
+export interface VersionWatch {
   /**
    * Returns the version of a project's data; undefined while it changes, or when the store does not say so in time.
    *
@@ -29,11 +31,19 @@ export interface ChangeWatch {
   readonly isCurrent: (projectId: string, version: DataVersion) => boolean
 }
 
+export interface ChangeWatch extends VersionWatch {
+  /** Returns the moment that was seen last, however long ago; undefined if none was, or a change was being published. */
+  readonly getLastMoment: (projectIds: readonly string[]) => Moment | undefined
+}
+
 /** The last row of a project, or of all projects. */
 interface State {
   readonly isOpen: boolean
   /** Differs from that of every other row. */
   readonly version: string
+  /** The version of the last change that was published, if only in part. */
+  readonly published: string
+  readonly isHiding: boolean
 }
 
 interface Row extends State {
@@ -96,6 +106,8 @@ export function watchChanges(
       lookIfDue()
       return lookedAt.now === -Infinity ? undefined : states.getVersion(projectId)
     },
+    getLastMoment: (projectIds) =>
+      lookedAt.now === -Infinity ? undefined : states.getMoment(projectIds),
     isCurrent: (projectId, version) => isKnown() && states.getVersion(projectId) === version,
   }
 }
@@ -111,6 +123,8 @@ interface States {
   readonly update: (readsAll: boolean) => Promise<void>
   /** Returns the version of a project's data when it was last updated; undefined while it changed. */
   readonly getVersion: (projectId: string) => DataVersion | undefined
+  /** Returns the moment when it was last updated; undefined while a change was being published. */
+  readonly getMoment: (projectIds: readonly string[]) => Moment | undefined
 }
 
 /** Keeps the last row of each project. */
@@ -129,8 +143,8 @@ function createStates(reader: Connection): States {
       const rows = from > 0 && isNew ? await readStates(reader, 0) : newer
       if (isNew) states.clear()
       let highest = isNew ? 0 : from
-      for (const { project, number, isOpen, version } of rows) {
-        states.set(project, { isOpen, version })
+      for (const { project, number, ...state } of rows) {
+        states.set(project, state)
         highest = Math.max(highest, number)
       }
       last = highest
@@ -139,6 +153,11 @@ function createStates(reader: Connection): States {
       const [own, all] = [states.get(projectId), states.get(ALL)]
       if (own?.isOpen === true || all?.isOpen === true) return undefined
       return `${own?.version ?? ''} ${all?.version ?? ''}`
+    },
+    getMoment: (projectIds) => {
+      const known = [ALL, ...projectIds].flatMap((id) => states.get(id) ?? [])
+      if (known.some(({ isOpen, version, published }) => isOpen && version === published)) return
+      return combineStates(known)
     },
   }
 }
@@ -149,8 +168,8 @@ async function readStates(reader: Connection, from: number): Promise<readonly Ro
   const { rows } = await reader.query<Row>(
     statement(sql`
 SELECT
-  project_id AS project, max((change, is_open, announcement)) AS newest,
-  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version
+  project_id AS project, max((change, is_open, announcement, project_changes.published, ${IS_HIDING})) AS newest,
+  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version, newest.4 AS published, newest.5 AS isHiding
 FROM project_changes WHERE change >= ${uint64(from)} GROUP BY project_id`),
     { signal: AbortSignal.timeout(KNOWLEDGE_MS), settings: { max_threads: 1 } },
   )

@@ -1,4 +1,5 @@
 /** Runs the statements of one query of the API, within its deadline and with errors of the API. */
+import { SettingsMap } from '@clickhouse/client'
 import { ApiError, createValidationError } from '../contract/errors.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import type { QueryResult, Settings } from './connection.js'
@@ -19,6 +20,11 @@ const READ_SETTINGS: Settings = {
   use_statistics: 0,
 }
 
+/** Builds the setting that filters the rows of tables. @param filters by the names of the tables; without quotes */
+export const filterTables = (filters: Readonly<Record<string, string>>): Settings => ({
+  additional_table_filters: SettingsMap.from({ ...filters }),
+})
+
 /** Runs a statement; rejects with an ApiError. */
 export type RunQuery = <Row>(statement: Statement) => Promise<QueryResult<Row>>
 
@@ -28,13 +34,29 @@ export interface QueryScope {
   readonly signal?: AbortSignal
   /** Starts the query_id of every statement, so that the logs of ClickHouse can be matched with those of the service. */
   readonly requestId?: string
+  /** Further settings of every statement. */
+  readonly settings?: Settings
 }
 
-/** Turns a failure of a query into an error of the API. Only filters have patterns, so the request is not valid. */
-const toQueryError = (error: unknown): ApiError =>
-  isClickHouseError(error, 'CANNOT_COMPILE_REGEXP')
+/** A condition in the settings of a statement does not hold. */
+export class GuardError extends Error {
+  override readonly name = 'GuardError'
+
+  constructor(cause: unknown) {
+    super('a condition of the statement does not hold', { cause })
+  }
+}
+
+/**
+ * Turns a failure of a query into an error of the API, or into a GuardError: no statement of the API uses `throwIf`. Only filters have
+ * patterns, so if one cannot be compiled, the request is not valid.
+ */
+function toQueryError(error: unknown): ApiError | GuardError {
+  if (isClickHouseError(error, 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')) return new GuardError(error)
+  return isClickHouseError(error, 'CANNOT_COMPILE_REGEXP')
     ? createValidationError([], error)
     : toStoreError(error)
+}
 
 /**
  * Creates the runner of one query of the API. All its statements share the deadline.
@@ -44,7 +66,7 @@ const toQueryError = (error: unknown): ApiError =>
 export function createQueryRunner(
   { reader, readQueryLimits }: Pick<Store, 'reader' | 'readQueryLimits'>,
   timeoutMs: number,
-  { signal: disconnected, requestId }: QueryScope = {},
+  { signal: disconnected, requestId, settings: further }: QueryScope = {},
 ): RunQuery {
   const begun = performance.now()
   return async <Row>(statement: Statement) => {
@@ -60,6 +82,7 @@ export function createQueryRunner(
           ...READ_SETTINGS,
           ...(await readQueryLimits()),
           max_execution_time: left / 1_000,
+          ...further,
         },
       })
     } catch (error) {
@@ -85,7 +108,7 @@ const STREAM_MS = MINUTE_MS
 export function createStreamRunner(
   { reader, readQueryLimits }: Pick<Store, 'reader' | 'readQueryLimits'>,
   timeoutMs: number,
-  { signal: disconnected, requestId }: QueryScope = {},
+  { signal: disconnected, requestId, settings: further }: QueryScope = {},
 ): StreamQuery {
   return async <Row>(statement: Statement, consume: ConsumeRows<Row>) => {
     const deadline = new AbortController()
@@ -98,6 +121,7 @@ export function createStreamRunner(
         ...LOW_PRIORITY,
         ...(await readQueryLimits()),
         max_execution_time: STREAM_MS / SECOND_MS,
+        ...further,
       }
       await reader.stream<Row>(
         statement,
@@ -105,7 +129,7 @@ export function createStreamRunner(
         { signal: end.signal, ...(requestId === undefined ? {} : { requestId }), settings },
       )
     } catch (error) {
-      throw error instanceof ApiError ? error : toQueryError(error)
+      throw error instanceof ApiError || error instanceof GuardError ? error : toQueryError(error)
     } finally {
       timers.forEach((timer) => clearTimeout(timer))
       end.unlink()

@@ -2,7 +2,7 @@
  * Finishes deletions, with the steps that delete users. Each step may be repeated, so an interrupted deletion
  * resumes after the last step that the journal records.
  */
-import { selectProject, withChange } from '../changes/announce-change.js'
+import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, sql, statement, string, uint32s, uint64, type Sql } from '../clickhouse/sql.js'
 import { matchNames } from '../clickhouse/temporary-tables.js'
@@ -48,7 +48,8 @@ export async function finishDeletions(
 }
 
 /**
- * Deletes users: first the facts, then their share of the rollups, and the users' numbers last.
+ * Deletes users. They are hidden first, so no query sees them from then on. Then go the facts, their share of the rollups, and the
+ * users' numbers last.
  *
  * The share of the rollups is computed into tables of the deletion before anything is deleted. Every later
  * statement states the result rather than a change, so it may be repeated after a crash at any point.
@@ -60,16 +61,19 @@ async function finishUserDeletion(
 ): Promise<void> {
   // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
   const tables = nameTables(`removal_${deletion.number}_`)
-  if (deletion.reached < STEP.staged) {
-    await dropDeletionTables(writer, tables)
-    await stageDeletion(writer, deletion, tables)
-    await recordStep(writer, deletion, STEP.staged)
+  const deleteRows = async (): Promise<void> => {
+    if (deletion.reached < STEP.staged) {
+      await dropDeletionTables(writer, tables)
+      await stageDeletion(writer, deletion, tables)
+      await recordStep(writer, deletion, STEP.staged)
+    }
+    if (deletion.reached < STEP.deleted) {
+      await applyDeletion(writer, deletion, tables)
+      await recordStep(writer, deletion, STEP.deleted)
+    }
   }
-  if (deletion.reached < STEP.deleted) {
-    const projects = selectProject(deletion.projectId)
-    await withChange(writer, projects, () => applyDeletion(writer, deletion, tables), noticeMs)
-    await recordStep(writer, deletion, STEP.deleted)
-  }
+  const { projectId, users } = deletion
+  await withHidden(writer, projectId, { users, keptFrom: null }, deleteRows, noticeMs)
   await dropDeletionTables(writer, tables)
   await endDeletion(writer, deletion)
 }

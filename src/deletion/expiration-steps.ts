@@ -2,11 +2,12 @@
  * The steps that delete the data of a project before a day. Each step may be repeated, so an interrupted expiration
  * resumes after the last step that its journal records.
  *
- * Events are deleted by their day, and sessions by the day on which they began. What the rollups count before the day is
+ * The days are hidden first, so no query sees them from then on. Events are deleted by their day, and sessions by the day on which they
+ * began. What the rollups count before the day is
  * deleted with its rows. Only the month that is kept in part is computed: its counts lose what the deleted events
  * and sessions had added, and the users without any event left in it.
  */
-import { selectProject, withChange } from '../changes/announce-change.js'
+import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
 import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
@@ -41,21 +42,21 @@ async function finishExpiration(
   noticeMs: number | undefined,
 ): Promise<void> {
   const tables = nameExpirationTables(expiration)
-  if (expiration.reached < STEP.staged) {
-    await dropExpirationTables(writer, tables)
-    await stageExpiration(writer, expiration, tables)
-    await recordStep(writer, expiration, STEP.staged)
-  }
-  if (expiration.reached < STEP.deleted) {
-    const expire = async (): Promise<void> => {
-      // Rollups go first: all time begins with the first event, and a user whom they count before that is not new.
+  const deleteRows = async (): Promise<void> => {
+    if (expiration.reached < STEP.staged) {
+      await dropExpirationTables(writer, tables)
+      await stageExpiration(writer, expiration, tables)
+      await recordStep(writer, expiration, STEP.staged)
+    }
+    if (expiration.reached < STEP.deleted) {
       await correctRollups(writer, expiration, tables)
       await deleteFacts(writer, expiration)
       await deleteUsers(writer, expiration, tables)
+      await recordStep(writer, expiration, STEP.deleted)
     }
-    await withChange(writer, selectProject(expiration.projectId), expire, noticeMs)
-    await recordStep(writer, expiration, STEP.deleted)
   }
+  const { projectId, keptFrom } = expiration
+  await withHidden(writer, projectId, { users: [], keptFrom }, deleteRows, noticeMs)
   await dropExpirationTables(writer, tables)
   await endExpiration(writer, expiration)
 }

@@ -1,10 +1,5 @@
 /** Recomputes the rollups from the facts, one month at a time, while queries are served and events are loaded. */
-import {
-  ALL_PROJECTS,
-  announceChange,
-  selectProject,
-  type Change,
-} from '../changes/announce-change.js'
+import { ALL_PROJECTS, announceChange, selectProject } from '../changes/announce-change.js'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
 import { sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
@@ -29,21 +24,25 @@ export function rebuildRollups(
   const swapInMonth = async (shadowMonth: ShadowMonth, loaderLease: Lease): Promise<void> => {
     // A rebuild that repairs counts changes answers.
     const change = await announceChange(shadowMonth.holder, projects, changeNoticeMs)
-    for (const rollup of ROLLUPS) await swapInRollup(rollup, shadowMonth, change, loaderLease)
+    const prepared: PreparedRollup[] = []
+    for (const rollup of ROLLUPS) prepared.push(await prepareRollup(rollup, shadowMonth))
+    await change.settle()
+    await change.publish()
+    for (const one of prepared) await swapInRollup(one, shadowMonth, loaderLease)
     await change.end()
   }
   return forEachMonth(writer, options, { whileHeld: swapInMonth, afterwards: mergeYear }, lease)
 }
 
-async function swapInRollup(
-  rollup: Rollup,
-  shadowMonth: ShadowMonth,
-  change: Change,
-  lease: Lease,
-): Promise<void> {
+interface PreparedRollup {
+  readonly rollup: Rollup
+  /** Whether nothing is left in its partition. */
+  readonly isEmpty: boolean
+}
+
+/** Completes the new partition of a rollup. @throws Error if it has no groups although there are events */
+async function prepareRollup(rollup: Rollup, shadowMonth: ShadowMonth): Promise<PreparedRollup> {
   const { holder, month, projectId } = shadowMonth
-  const live = LIVE.rollups[rollup.name]
-  const { partition } = findPartition(rollup, month)
   const rebuilt = shadowMonth.shadow.rollups[rollup.name]
   await addOtherRows(rollup, shadowMonth)
   // A month without facts has no groups left: its users were deleted. Nothing else may empty a partition.
@@ -56,7 +55,17 @@ async function swapInRollup(
       `the rebuild of ${rollup.name} found no groups for ${month}, but there are events`,
     )
   }
-  await change.settle()
+  return { rollup, isEmpty }
+}
+
+async function swapInRollup(
+  { rollup, isEmpty }: PreparedRollup,
+  { holder, month, shadow }: ShadowMonth,
+  lease: Lease,
+): Promise<void> {
+  const live = LIVE.rollups[rollup.name]
+  const { partition } = findPartition(rollup, month)
+  const rebuilt = shadow.rollups[rollup.name]
   // While this process was suspended, another may have loaded events, and the shadow table lacks their rows. If it is
   // suspended here, the other process drops the shadow table, and the next statement fails.
   await lease.assertHeld()

@@ -51,7 +51,8 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
-function openData(project: QueriedProject): ShardsData {
+function openData(some: readonly QueriedProject[]): ShardsData {
+  const project = some[0]!
   const shards = locate(cluster, project)
   const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
   return {

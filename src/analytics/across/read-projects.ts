@@ -26,8 +26,8 @@ export interface ShardsData {
 /** The dependencies of answering. */
 export interface AcrossDependencies {
   readonly now: () => Date
-  /** Opens the data of a project, and of all others that live on the same shards. Called once for these. */
-  readonly openData: (project: QueriedProject) => ShardsData
+  /** Opens the data of projects that live on the same shards. Called once for these. */
+  readonly openData: (projects: readonly QueriedProject[]) => ShardsData | Promise<ShardsData>
   /** Called with each plan before it is run. */
   readonly onPlan?: ((plan: Plan) => void) | undefined
 }
@@ -39,10 +39,10 @@ export interface Neighbours {
 }
 
 /** Finds the projects that live on the same shards. Those that are being widened are alone: each has its own departed users. */
-export function findNeighbours(
+export async function findNeighbours(
   projects: readonly QueriedProject[],
   { openData }: AcrossDependencies,
-): readonly Neighbours[] {
+): Promise<readonly Neighbours[]> {
   const sets = new Map<string, QueriedProject[]>()
   for (const project of projects) {
     const { id, shards, isWidening } = project
@@ -51,10 +51,9 @@ export function findNeighbours(
     if (set.length === 0) sets.set(place, set)
     set.push(project)
   }
-  return [...sets.values()].flatMap((set) => {
-    const [first] = set
-    return first === undefined ? [] : [{ data: openData(first), projects: set }]
-  })
+  return Promise.all(
+    [...sets.values()].map(async (set) => ({ data: await openData(set), projects: set })),
+  )
 }
 
 /** The rows of a query. */

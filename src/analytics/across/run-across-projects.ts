@@ -35,7 +35,7 @@ export async function runAcrossProjects(
   dependencies: AcrossDependencies,
 ): Promise<AcrossResponse> {
   const now = dependencies.now()
-  const neighbours = findNeighbours(projects, dependencies)
+  const neighbours = await findNeighbours(projects, dependencies)
   const first = request.date_range === 'all' ? await findFirstEvent(neighbours) : null
   const periods = resolvePeriods(request, projects, first, now)
   const refused = projects.flatMap((project) => refuseProject(project, periods, now) ?? [])

@@ -1,5 +1,6 @@
 /** The routes of the query API. */
 import type { RequestHandler } from 'express'
+import type { ShardsData } from '../../analytics/across/read-projects.js'
 import type { Scope } from '../../contract/scopes.js'
 import { postBatch } from '../../http/batch/post-batch.js'
 import { postMcp } from '../../http/mcp/post-mcp.js'
@@ -11,6 +12,7 @@ import {
   requireScope,
   type Authenticate,
 } from '../../http/query/handlers.js'
+import type { RunningRequest } from '../../http/query/context.js'
 import type { QueryApi } from '../../http/query/query-api.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
@@ -21,9 +23,20 @@ import type { Shutdown } from '../../http/server/graceful-shutdown.js'
 import { treatHeadAsGet } from '../../http/server/http-conformance.js'
 import type { Handler, RouteTable } from '../../http/server/routes.js'
 import type { Contract } from '../../http/validation/contract.js'
+import type { StoredProject } from '../../projects/project.js'
+
+/** Opens the data of projects that live on the same shards. */
+export type OpenShards = (
+  projects: readonly [StoredProject, ...StoredProject[]],
+) => Promise<ShardsData>
 
 /** What the routes need. */
 export interface ApiDependencies extends QueryApi {
+  /** Reads the data of several projects for a request; `read` may be called again. */
+  readonly readAcross: <Result>(
+    request: RunningRequest,
+    read: (openData: OpenShards) => Promise<Result>,
+  ) => Promise<Result>
   readonly authenticate: Authenticate
   readonly recall: Recall
   /** Requests per minute and API key; 0 means no limit. */

@@ -1,23 +1,18 @@
 /** Serves management: beside the other operations, or on a port of its own. */
-import type { ShardsData } from '../../analytics/across/read-projects.js'
 import { runAcrossProjects } from '../../analytics/across/run-across-projects.js'
 import { createAdminAuthenticator } from '../../auth/authenticate-admin.js'
 import { openSigningKey } from '../../auth/signing-key.js'
-import { locate, type Cluster } from '../../cluster/cluster.js'
-import { findEarliest } from '../../cluster/shard-reads.js'
-import type { Asker, ManagementApi } from '../../http/management/management-api.js'
+import type { ManagementApi } from '../../http/management/management-api.js'
 import { buildManagementRoutes } from '../../http/management/routes.js'
 import { startTurn } from '../../http/query/context.js'
 import type { Authenticate } from '../../http/query/handlers.js'
 import { logPlan } from '../../http/query/plan-log.js'
-import type { Turn } from '../../http/query/queue/query-queue.js'
 import { handleError } from '../../http/server/error-response.js'
 import { createShutdown } from '../../http/server/graceful-shutdown.js'
 import { listen } from '../../http/server/listen.js'
 import { addRoutes, rejectUnknownPath } from '../../http/server/routes.js'
 import type { Contract } from '../../http/validation/contract.js'
 import { createLookups } from '../../lib/lookups.js'
-import { findFirstEventTimeOfAny } from '../../projects/event-times.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { ApiDependencies } from './api-routes.js'
 import { createShell } from './app-shell.js'
@@ -33,46 +28,35 @@ export const createManagement = (
   openSigningKey: keepBriefly(() =>
     openSigningKey({ store: cluster.home.store, dataDir: config.dataDir }, now()),
   ),
-  queryProjects: (request, projects, asker) =>
-    api.queue.run(asker.keyId, asker.signal, (turn) =>
-      runAcrossProjects(request, projects, {
-        now,
-        openData: ({ id }) => openShards(cluster, api, requireOne(projects, id), asker, turn),
-        onPlan: (plan) => logPlan(asker.logger, plan),
-      }),
-    ),
+  queryProjects: (request, projects, { keyId, ...asker }) =>
+    api.queue.run(keyId, asker.signal, (turn) => {
+      const [project] = projects
+      if (project === undefined) throw new TypeError('a query is about at least one project')
+      const principal = { keyId, projectId: project.id }
+      const running = startTurn({ ...asker, principal, project, scopes: ['read'] }, turn)
+      return api.readAcross(running, (openData) =>
+        runAcrossProjects(request, projects, {
+          now,
+          openData: (some) => openData(requireProjects(projects, some)),
+          onPlan: (plan) => logPlan(asker.logger, plan),
+        }),
+      )
+    }),
   onOperation,
   now,
   defaultWidth: config.defaultWidth,
   rateLimit: config.rateLimit,
 })
 
-function requireOne(projects: readonly StoredProject[], id: string): StoredProject {
-  const found = projects.find((project) => project.id === id)
-  if (found === undefined) throw new TypeError(`the project ${id} was not asked for`)
-  return found
-}
-
-/** Opens the data of a project, and of all others on the same shards. */
-function openShards(
-  cluster: Cluster,
-  api: ApiDependencies,
-  project: StoredProject,
-  { keyId, ...asker }: Asker,
-  turn: Pick<Turn, 'leftMs' | 'isExtra'>,
-): ShardsData {
-  const principal = { keyId, projectId: project.id }
-  const running = startTurn({ ...asker, principal, project, scopes: ['read'] }, turn)
-  const { group, run, listRelations } = api.openData(project, running)
-  return {
-    group,
-    run,
-    listRelations,
-    firstEventAt: (ids) =>
-      findEarliest(locate(cluster, project), ({ store }) =>
-        findFirstEventTimeOfAny(store.reader, ids),
-      ),
-  }
+/** Returns the stored projects with these ids. */
+function requireProjects(
+  projects: readonly StoredProject[],
+  some: readonly Pick<StoredProject, 'id'>[],
+): readonly [StoredProject, ...StoredProject[]] {
+  const ids = new Set(some.map(({ id }) => id))
+  const [first, ...others] = projects.filter(({ id }) => ids.has(id))
+  if (first === undefined) throw new TypeError('these projects were not asked for')
+  return [first, ...others]
 }
 
 /** Returns a function that opens a value again only after `FRESH_MS`, or when that has failed. */

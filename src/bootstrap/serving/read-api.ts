@@ -4,16 +4,30 @@ import type { StreamDependencies } from '../../analytics/operation.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
 import { createPublicReaders } from '../../auth/public-readers.js'
+import type { ShardsData } from '../../analytics/across/read-projects.js'
+import { atOneMoment, waitForMoment, type Moments } from '../../changes/moment.js'
+import { StoreUnavailableError, toStoreError } from '../../clickhouse/errors.js'
+import { locate, type Cluster } from '../../cluster/cluster.js'
+import { findEarliest } from '../../cluster/shard-reads.js'
 import { LEAST_PACE } from '../../http/formats/reader-pace.js'
 import type { RunningRequest } from '../../http/query/context.js'
 import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query-queue.js'
 import type { ShareDependencies } from '../../http/share/read-share.js'
-import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
+import { withoutWholeSessions } from '../../analytics/plan/planner.js'
+import { ALL_RELATIONS, FACTS, type RelationName } from '../../model/relations.js'
+import { findFirstEventTimeOfAny } from '../../projects/event-times.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { QueryUsage } from '../../usage/query-usage.js'
-import type { ApiDependencies } from './api-routes.js'
+import type { ApiDependencies, OpenShards } from './api-routes.js'
 import { countChecks } from './count-checks.js'
-import { createFindData, type FindData, type ReadStore } from './read-stores.js'
+import {
+  createFindData,
+  type FindData,
+  isHiding,
+  type ProjectData,
+  type ReadStore,
+  type ShardMoments,
+} from './read-stores.js'
 import type { ServiceOptions } from './service-options.js'
 
 /** Creates the query API. Every query has a deadline and ends when its client disconnects. */
@@ -43,7 +57,8 @@ export function createApi(
       instruments?.store(cluster.home.name),
     ),
     recall: authenticator.recall,
-    openData: (project, request) => openData(findData, now, project, request),
+    readData: (project, request, read) => readData(findData, now, project, request, read),
+    readAcross: (request, read) => readAcross(cluster, findData, request, read),
     responses: openResponseCache(options, findData),
     presentExplanation: (explanation) => explanation,
     countQuery: usage.count,
@@ -56,23 +71,117 @@ export function createApi(
   }
 }
 
-/** Opens the data of a project for a request. */
-function openData(
+/** Reads the data of a project for a request, at one moment. */
+function readData<Result>(
   findData: FindData,
   now: () => Date,
   project: StoredProject,
   request: RunningRequest,
-): StreamDependencies {
+  read: (data: StreamDependencies) => Promise<Result>,
+): Promise<Result> {
   const data = findData(project)
-  const reader = data.createReader(request)
+  return readInTime(
+    request,
+    (signal) => data.createMoments(signal),
+    (at, running) => read(openData(data, now, running, at)),
+  )
+}
+
+/** Reads at one moment, within the time of a request. @throws ApiError SERVICE_UNAVAILABLE if it waits for longer than that */
+async function readInTime<One, Result>(
+  request: RunningRequest,
+  createMoments: (signal: AbortSignal) => Moments<One>,
+  read: (at: One, running: RunningRequest, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const begun = performance.now()
+  const deadline = AbortSignal.timeout(Math.max(1, Math.ceil(request.timeoutMs)))
+  const signal = AbortSignal.any([request.signal, deadline])
+  const work = (at: One): Promise<Result> => {
+    const timeoutMs = request.timeoutMs - (performance.now() - begun)
+    return read(at, { ...request, timeoutMs }, signal)
+  }
+  try {
+    return await atOneMoment(createMoments(signal), work, signal)
+  } catch (error) {
+    if (error !== deadline.reason) throw error
+    throw toStoreError(new StoreUnavailableError('a change of the project is being published'))
+  }
+}
+
+/** Lists the relations that may be read. Rollups count what is hidden, and sessions may be hidden without their later events. */
+function listRelations(
+  { areRollupsTrusted }: ProjectData,
+  moments: ShardMoments,
+): readonly RelationName[] {
+  if (isHiding(moments)) return withoutWholeSessions(FACTS)
+  return areRollupsTrusted() ? ALL_RELATIONS : FACTS
+}
+
+function openData(
+  data: ProjectData,
+  now: () => Date,
+  request: RunningRequest,
+  at: ShardMoments,
+): StreamDependencies {
+  const reader = data.createReader(request, at)
   return {
     group: data.group,
     run: (statement) => reader.query(statement),
-    stream: data.createStreamer(request),
-    firstEventAt: () => data.findFirstEvent(request),
+    stream: data.createStreamer(request, at),
+    firstEventAt: () => data.findFirstEvent(request, at),
     now: () => request.now ?? now(),
-    listRelations: () => (data.areRollupsTrusted() ? ALL_RELATIONS : FACTS),
+    listRelations: () => listRelations(data, at),
     readSizes: data.readSizes,
+  }
+}
+
+/**
+ * Reads the data of several projects. The rows of those on one shard are of one moment. On several, the other shards may be read a
+ * moment later: one of many projects changes again and again.
+ */
+const readAcross = <Result>(
+  cluster: Cluster,
+  findData: FindData,
+  request: RunningRequest,
+  read: (openData: OpenShards) => Promise<Result>,
+): Promise<Result> =>
+  readInTime(
+    request,
+    () => MOMENT_OF_EACH_SHARD,
+    (_at, running, signal) =>
+      read((projects) => openShards(cluster, findData, projects, running, signal)),
+  )
+
+/** Each shard is asked for its moment when its data is opened. */
+const MOMENT_OF_EACH_SHARD: Moments<true> = {
+  getLast: () => true,
+  read: () => Promise.resolve(true),
+  isStill: () => Promise.resolve(true),
+}
+
+/** Opens the data of projects that live on the same shards. */
+async function openShards(
+  cluster: Cluster,
+  findData: FindData,
+  projects: readonly [StoredProject, ...StoredProject[]],
+  request: RunningRequest,
+  signal: AbortSignal,
+): Promise<ShardsData> {
+  const [first] = projects
+  const data = findData(
+    first,
+    projects.map(({ id }) => id),
+  )
+  const at = await waitForMoment(data.createMoments(signal), signal)
+  const reader = data.createReader(request, at)
+  return {
+    group: data.group,
+    run: (statement) => reader.query(statement),
+    listRelations: () => listRelations(data, at),
+    firstEventAt: (ids) =>
+      findEarliest(locate(cluster, first), ({ store }) =>
+        findFirstEventTimeOfAny(store.reader, ids),
+      ),
   }
 }
 

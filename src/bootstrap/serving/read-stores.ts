@@ -1,7 +1,14 @@
 /** What the query API knows about the stores of a cluster, and of those that a project lives on. */
 import { joinWatches } from '../../changes/join-watches.js'
-import { watchChanges, type ChangeWatch } from '../../changes/watch-changes.js'
-import type { Connection } from '../../clickhouse/connection.js'
+import {
+  readAt,
+  isSameMoment,
+  readMoment,
+  type Moment,
+  type Moments,
+} from '../../changes/moment.js'
+import { watchChanges, type ChangeWatch, type VersionWatch } from '../../changes/watch-changes.js'
+import type { Connection, Settings } from '../../clickhouse/connection.js'
 import { withLowPriority } from '../../clickhouse/connection-wrappers.js'
 import { createQueryRunner, createStreamRunner, type StreamQuery } from '../../clickhouse/run.js'
 import type { Store } from '../../clickhouse/store.js'
@@ -40,36 +47,45 @@ export const createReadStore = (
   readSizes: createSizesReader(store.lookups, now),
 })
 
+/** The moments of a project on its shards, in their order. */
+export type ShardMoments = readonly [Moment, ...Moment[]]
+
 /** The data of a project, on one shard or several. */
-interface ProjectData {
+export interface ProjectData {
   /** The shards that its statements read; undefined if they read the one that runs them. */
   readonly group: StatementGroup | undefined
   /** Whether the rollups may be read: those of all its shards. */
   readonly areRollupsTrusted: () => boolean
   /** Its version is that of the data on all its shards. */
-  readonly changes: ChangeWatch
+  readonly changes: VersionWatch
   /** Reads how much data one of its shards has. */
   readonly readSizes: ReadSizes
-  /** Creates the connection for the statements of a request. */
-  readonly createReader: (request: RunningRequest) => Connection
-  /** Creates the runner of statements whose rows are streamed to a request. */
-  readonly createStreamer: (request: RunningRequest) => StreamQuery
-  /** Finds the moment of the first event for a request; null if there is none. */
-  readonly findFirstEvent: (request: RunningRequest) => Promise<Date | null>
+  /** The moments of its data at which a request may read. */
+  readonly createMoments: (signal: AbortSignal) => Moments<ShardMoments>
+  /** Creates the connection for the statements of a request, which reject with a GuardError if their moment has passed. */
+  readonly createReader: (request: RunningRequest, at: ShardMoments) => Connection
+  /** Creates the runner of statements whose rows are streamed to a request, in the same way. */
+  readonly createStreamer: (request: RunningRequest, at: ShardMoments) => StreamQuery
+  /** Finds the time of the first event for a request, in the same way; null if there is none. */
+  readonly findFirstEvent: (request: RunningRequest, at: ShardMoments) => Promise<Date | null>
   readonly hasEventsFrom: (moment: Date) => Promise<boolean>
 }
 
 /**
  * Finds the data of a project.
  *
+ * @param ids it and others that live on the same shards, which statements read together; it alone if left out
  * @throws ApiError SERVICE_UNAVAILABLE if a shard of the project is not configured, or no group has its shards
  */
-export type FindData = (project: Pick<StoredProject, 'id' | 'shards' | 'isWidening'>) => ProjectData
+export type FindData = (
+  project: Pick<StoredProject, 'id' | 'shards' | 'isWidening'>,
+  ids?: readonly string[],
+) => ProjectData
 
 /** @param stores the stores of the cluster by the names of their shards */
 export const createFindData =
   (cluster: Cluster, stores: ReadonlyMap<string, ReadStore>): FindData =>
-  (project) => {
+  (project, ids = [project.id]) => {
     const { id } = project
     const shards = locate(cluster, project)
     const [first, ...others] = shards.map(({ name }) => requireStore(stores, name))
@@ -83,10 +99,20 @@ export const createFindData =
         all.map(({ changes }) => changes),
       ),
       readSizes: (projectId) => readMeanSizes(all, ({ readSizes }) => readSizes(projectId)),
-      createReader: (request) => createReader(first.store, openReader(shards), request),
-      createStreamer: ({ timeoutMs, ...scope }) =>
-        createStreamRunner({ ...first.store, reader: openReader(shards) }, timeoutMs, scope),
-      findFirstEvent: (request) => findFirstEvent(shards, id, request),
+      createMoments: (signal) => createMoments(ids, all, signal),
+      createReader: (request, moments) =>
+        createReader(
+          first.store,
+          openReader(shards),
+          request,
+          readAt(ids, moments[0], isHiding(moments)),
+        ),
+      createStreamer: ({ timeoutMs, signal, requestId }, moments) =>
+        createStreamRunner({ ...first.store, reader: openReader(shards) }, timeoutMs, {
+          ...{ signal, requestId },
+          settings: readAt(ids, moments[0], isHiding(moments)),
+        }),
+      findFirstEvent: (request, at) => findFirstEvent(shards, id, request, at),
       hasEventsFrom: (moment) =>
         isTrueOfAny(shards, ({ store }) => hasEventsFrom(store.lookups, id, moment)),
     }
@@ -98,21 +124,57 @@ function requireStore(stores: ReadonlyMap<string, ReadStore>, name: string): Rea
   return found
 }
 
+/** Whether rows are hidden on any shard. */
+export const isHiding = (moments: ShardMoments): boolean => moments.some((at) => at.isHiding)
+
+/** Statements check the moment of the shard that runs them, but not when the others read. */
+function createMoments(
+  ids: readonly string[],
+  stores: readonly ReadStore[],
+  signal: AbortSignal,
+): Moments<ShardMoments> {
+  const read = async (): Promise<ShardMoments | undefined> =>
+    toShardMoments(
+      await Promise.all(stores.map(({ store }) => readMoment(store.lookups, ids, signal))),
+    )
+  return {
+    getLast: () => toShardMoments(stores.map(({ changes }) => changes.getLastMoment(ids))),
+    read,
+    isStill: async (moments) => {
+      if (stores.length === 1) return true
+      const now = await read()
+      return moments.every((moment, i) => isSameMoment(moment, now?.[i]))
+    },
+  }
+}
+
+function toShardMoments(moments: readonly (Moment | undefined)[]): ShardMoments | undefined {
+  const [first, ...others] = moments.filter((moment) => moment !== undefined)
+  return first === undefined || others.length + 1 < moments.length ? undefined : [first, ...others]
+}
+
 const findFirstEvent = (
   shards: ProjectShards,
   id: string,
   request: RunningRequest,
+  moments: ShardMoments,
 ): Promise<Date | null> =>
-  findEarliest(shards, ({ store }) =>
-    findFirstEventTime(createReader(store, store.reader, request), id),
-  )
+  findEarliest(shards, ({ store, name }) => {
+    const at = moments[shards.findIndex((shard) => shard.name === name)] ?? moments[0]
+    return findFirstEventTime(
+      createReader(store, store.reader, request, readAt([id], at, at.isHiding)),
+      id,
+    )
+  })
 
-/** Creates a connection to a store whose statements share the deadline of a request. */
+/** Creates a connection to a store whose statements share the deadline of a request. @param settings of each statement */
 function createReader(
   store: Store,
   connection: Connection,
-  { timeoutMs, yieldsCpu, ...scope }: RunningRequest,
+  { timeoutMs, yieldsCpu, signal, requestId }: RunningRequest,
+  settings: Settings,
 ): Connection {
   const reader = yieldsCpu ? withLowPriority(connection) : connection
+  const scope = { signal, requestId, settings }
   return { ...reader, query: createQueryRunner({ ...store, reader }, timeoutMs, scope) }
 }

@@ -44,11 +44,12 @@ export const PROJECT: Endpoint = {
   method: 'get',
   path: '/v1/project',
   scope: 'read',
-  answer: ({ queue, openData }, _body, context) =>
-    queue.run(context.principal.keyId, context.signal, async (turn) => {
+  answer: (api, _body, context) =>
+    api.queue.run(context.principal.keyId, context.signal, (turn) => {
       const { project } = context
-      const { firstEventAt } = openData(project, startTurn(context, turn))
-      return { body: { project: presentProject(project, await firstEventAt(project.id)) } }
+      return readData(api, startTurn(context, turn), async ({ firstEventAt }) => ({
+        body: { project: presentProject(project, await firstEventAt(project.id)) },
+      }))
     }),
 }
 
@@ -87,13 +88,14 @@ const answerKept = async (
   const given = await api.responses.answer(
     { operation, request, project, keyId, signal, now },
     ({ signal: whileWanted, facts }) =>
-      api.queue.run(keyId, whileWanted, (turn) => {
-        const data = openData(api, startTurn({ ...context, signal: whileWanted }, turn))
-        return runOperation(operation, request, project, {
-          ...data,
-          firstEventAt: async (id) => (facts.firstEventAt = await data.firstEventAt(id)),
-        })
-      }),
+      api.queue.run(keyId, whileWanted, (turn) =>
+        readData(api, startTurn({ ...context, signal: whileWanted }, turn), (data) =>
+          runOperation(operation, request, project, {
+            ...data,
+            firstEventAt: async (id) => (facts.firstEventAt = await data.firstEventAt(id)),
+          }),
+        ),
+      ),
   )
   api.countQuery(project.id)
   return given
@@ -107,8 +109,9 @@ const answerExplained = (
   context: RequestContext,
 ): Promise<Outcome> =>
   api.queue.run(context.principal.keyId, context.signal, async (turn) => {
-    const data = openData(api, startTurn(context, turn))
-    const explanation = await explainOperation(operation, explained, request, context.project, data)
+    const explanation = await readData(api, startTurn(context, turn), (data) =>
+      explainOperation(operation, explained, request, context.project, data),
+    )
     return { body: api.presentExplanation(explanation) }
   })
 
@@ -121,18 +124,19 @@ export const streamOperation = async (
   send: (streamed: Streamed, pace: ReaderPace) => Promise<void>,
 ): Promise<void> => {
   await api[operation.queue].run(context.principal.projectId, context.signal, (turn) =>
-    operation.stream(
-      request,
-      context.project,
-      openData(api, startTurn(context, turn)),
-      (streamed) => send(streamed, turn.pace),
+    readData(api, startTurn(context, turn), (data) =>
+      operation.stream(request, context.project, data, (streamed) => send(streamed, turn.pace)),
     ),
   )
   api.countQuery(context.project.id)
 }
 
-/** Opens the data of the project of a request, and logs its plans. */
-const openData = (api: QueryApi, request: RunningRequest): StreamDependencies => ({
-  ...api.openData(request.project, request),
-  onPlan: (plan) => logPlan(request.logger, plan),
-})
+/** Reads the data of the project of a request, and logs its plans. */
+const readData = <Result>(
+  api: QueryApi,
+  request: RunningRequest,
+  read: (data: StreamDependencies) => Promise<Result>,
+): Promise<Result> =>
+  api.readData(request.project, request, (data) =>
+    read({ ...data, onPlan: (plan) => logPlan(request.logger, plan) }),
+  )

@@ -7,8 +7,17 @@ import type { RunningRequest } from './context.js'
 import type { QueryQueue } from './queue/query-queue.js'
 
 export interface QueryApi {
-  /** Opens the data of a project for a request. */
-  readonly openData: (project: StoredProject, request: RunningRequest) => StreamDependencies
+  /**
+   * Reads the data of a project for a request, at one moment. If the data changes meanwhile, `read` is called again; it may send a
+   * response when its first rows have come.
+   *
+   * @throws what `read` rejects with; ApiError SERVICE_UNAVAILABLE while a change is published for longer than the request may take
+   */
+  readonly readData: <Result>(
+    project: StoredProject,
+    request: RunningRequest,
+    read: (data: StreamDependencies) => Promise<Result>,
+  ) => Promise<Result>
   /** Knows responses that were given before. */
   readonly responses: ResponseCache
   /** Presents an explanation to the reader. */

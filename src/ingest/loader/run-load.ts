@@ -83,7 +83,7 @@ export async function runLoad(
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await change.settle()
-  await publishLoad(writer, tables, staged, survey, context.shard)
+  await publishLoad(writer, tables, staged, { survey, change, shard: context.shard })
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)
     await restoreRejections(writer, tables, nameRejections(load.batch))
@@ -106,14 +106,21 @@ class LoadAbandonedError extends Error {
 
 /**
  * Publishes a staged load. Every statement may be repeated. What queries read is written last, and moved events are
- * deleted just before they are written again, so that queries miss them for as short a time as possible.
+ * deleted just before they are written again, so that queries wait for as short a time as possible.
  */
 async function publishLoad(
   writer: Connection,
   tables: LoadTables,
   { number, batch, slices }: Load,
-  survey: Survey,
-  shard: LoadedShardName | undefined,
+  {
+    survey,
+    change,
+    shard,
+  }: {
+    readonly survey: Survey
+    readonly change: Change
+    readonly shard: LoadedShardName | undefined
+  },
 ): Promise<void> {
   const insert = ({ token, insert: text }: LoadInsert): Promise<void> =>
     insertOnce(writer, text, `load-${number}-${token}`)
@@ -128,6 +135,7 @@ async function publishLoad(
       ? [publishRejections(writer, tables, number, nameRejections(batch))]
       : []),
   ])
+  await change.publish()
   if (survey.movesEvents) await removeMovedEvents(writer, tables, number)
   for (const read of inserts.filter(({ isRead }) => isRead)) await insert(read)
   if (survey.movesEvents) {

@@ -222,7 +222,8 @@ export async function startApp({
       authenticate: (header) =>
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
       recall: () => undefined,
-      openData: (_project, request) => openData(given, request),
+      readData: (_project, request, read) => read(openData(given, request)),
+      readAcross: () => Promise.reject(new Error('not served')),
       presentExplanation: (explanation) => explanation,
       countQuery: () => undefined,
       responses: createResponseCache({

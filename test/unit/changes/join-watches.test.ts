@@ -1,10 +1,10 @@
 /** The version of data on several shards: it is known if all are, and the same only if all are. */
 import { expect, test } from '@jest/globals'
 import { joinWatches } from '../../../src/changes/join-watches.js'
-import type { ChangeWatch } from '../../../src/changes/watch-changes.js'
+import type { VersionWatch } from '../../../src/changes/watch-changes.js'
 
 /** A watch of a shard whose version is the text; undefined while the data changes. */
-const watch = (state: { version: string | undefined }): ChangeWatch => ({
+const watch = (state: { version: string | undefined }): VersionWatch => ({
   readVersion: () => Promise.resolve(state.version),
   getLastVersion: () => state.version,
   isCurrent: (_projectId, version) => version === state.version,

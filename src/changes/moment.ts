@@ -1,0 +1,151 @@
+/**
+ * Reads at one moment: a response is of one state of a project's data, also while a change is published.
+ *
+ * ClickHouse has no snapshots across tables and statements. But a statement chooses the parts of all its tables before it runs, and
+ * evaluates `additional_result_filter` after that. So a condition there says that nothing has been published since the moment that
+ * a request reads at. If it does not hold, the statement fails at once, and the request begins again at a later moment.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection, Settings } from '../clickhouse/connection.js'
+import { filterTables, GuardError } from '../clickhouse/run.js'
+import { sql, statement, strings } from '../clickhouse/sql.js'
+import { mapRecord } from '../lib/records.js'
+
+/** A state of the data of some projects on one store. */
+export interface Moment {
+  /** The last changes of each project, and of all projects, that were published at this moment. */
+  readonly published: readonly string[]
+  /** Whether rows are hidden that are being deleted. Rollups may count some of them. */
+  readonly isHiding: boolean
+}
+
+interface Row {
+  readonly isPublishing: boolean
+  readonly published: string
+  readonly isHiding: boolean
+}
+
+/** Whether a row of `project_changes` hides anything. */
+export const IS_HIDING = sql`notEmpty(hidden_users) OR kept_from > toDate(0)`
+
+/** Reads the moment; undefined while a change is being published. */
+export async function readMoment(
+  connection: Connection,
+  projectIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Moment | undefined> {
+  const { rows } = await connection.query<Row>(
+    statement(sql`
+SELECT
+  max((change, is_open, announcement, project_changes.published, ${IS_HIDING})) AS newest,
+  newest.2 AND newest.3 = newest.4 AS isPublishing, newest.4 AS published, newest.5 AS isHiding
+FROM project_changes WHERE project_id IN ${strings(['', ...projectIds])} GROUP BY project_id`),
+    { signal, settings: { max_threads: 1 } },
+  )
+  if (rows.some(({ isPublishing }) => isPublishing)) return undefined
+  return combineStates(rows)
+}
+
+/** Combines the states of some projects, of which none is publishing. */
+export const combineStates = (
+  states: readonly { readonly published: string; readonly isHiding: boolean }[],
+): Moment => ({
+  published: states.map(({ published }) => published),
+  isHiding: states.some(({ isHiding }) => isHiding),
+})
+
+/** How a request finds the moment at which it reads. */
+export interface Moments<One> {
+  /** Returns the last moment that is known without asking, however long ago it was; undefined if there is none. */
+  readonly getLast: () => One | undefined
+  /** Reads the current moment; undefined while a change is being published. */
+  readonly read: () => Promise<One | undefined>
+  /** Whether nothing has been published since a moment, where statements themselves cannot say so. */
+  readonly isStill: (moment: One) => Promise<boolean>
+}
+
+/** How long a request waits until it looks again whether a change is still being published. */
+const PAUSE_MS = 10
+
+/**
+ * Reads at one moment. If the data changes while it is read, it is read again at a later moment.
+ *
+ * @param work rejects with a GuardError if a guarded statement does
+ * @param signal ends the wait for a change that is being published
+ * @throws what `work` rejects with, and what the signal is aborted with
+ */
+export async function atOneMoment<One, Result>(
+  moments: Moments<One>,
+  work: (moment: One) => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  for (let last = moments.getLast(); ; last = undefined) {
+    const moment = last ?? (await waitForMoment(moments, signal))
+    try {
+      const result = await work(moment)
+      if (await moments.isStill(moment)) return result
+    } catch (error) {
+      if (!(error instanceof GuardError)) throw error
+    }
+  }
+}
+
+/** Waits until no change is being published, and returns the moment after that. @throws what the signal is aborted with */
+export async function waitForMoment<One>(
+  { read }: Moments<One>,
+  signal: AbortSignal,
+): Promise<One> {
+  for (;;) {
+    const moment = await read()
+    if (moment !== undefined) return moment
+    await sleep(PAUSE_MS, undefined, { signal })
+  }
+}
+
+/** Whether two moments of the same store are the same. */
+export const isSameMoment = (a: Moment, b: Moment | undefined): boolean =>
+  b !== undefined && [...a.published].sort().join() === [...b.published].sort().join()
+
+/** Of a project that has never changed. */
+const NEVER = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Builds the settings of the statements of a query. A statement fails with a GuardError if one of the projects has changed since the
+ * moment, and does not see what is hidden.
+ *
+ * @param isHiding whether rows are hidden on any shard of the projects; each shard looks up which
+ */
+export function readAt(
+  projectIds: readonly string[],
+  { published }: Moment,
+  isHiding: boolean,
+): Settings {
+  const known = [NEVER, ...new Set(published)].map((id) => `'${requireUuid(id)}'`).join(', ')
+  const ids = projectIds.map(writeText).join(', ')
+  const newest = (column: string): string =>
+    `SELECT argMax(${column}, change) AS newest FROM project_changes WHERE project_id IN ('', ${ids}) GROUP BY project_id`
+  return {
+    additional_result_filter: `(SELECT throwIf(countIf(newest NOT IN (${known})) > 0) FROM (${newest('published')})) = 0`,
+    ...(isHiding ? hideRows(ids) : {}),
+  }
+}
+
+/** Writes a text as its bytes: a setting takes no parameters, and one that filters tables no quotes. */
+const writeText = (text: string): string => `char(${[...Buffer.from(text)].join(', ')})`
+
+/** The column by which rows are hidden before the first day that is kept. */
+const TIMES = { events: 'timestamp', sessions: 'start_at' } as const
+
+/** Builds the setting that leaves out the hidden rows of the facts. Numbers of users are those of the shard that reads them. */
+function hideRows(ids: string): Settings {
+  const states = `SELECT project_id, argMax(hidden_users, change) AS users, argMax(kept_from, change) AS kept FROM project_changes WHERE project_id IN (${ids}) GROUP BY project_id`
+  const writeFilter = (time: string): string => `
+(project_id, user) NOT IN (SELECT project_id, arrayJoin(users) FROM (${states}))
+AND toDate(${time}) >= (SELECT mapFromArrays(groupArray(project_id), groupArray(kept)) FROM (${states}))[toString(project_id)]`
+  return filterTables(mapRecord(TIMES, (_table, time) => writeFilter(time)))
+}
+
+function requireUuid(text: string): string {
+  if (!/^[0-9a-f-]{36}$/.test(text)) throw new TypeError('not a UUID')
+  return text
+}

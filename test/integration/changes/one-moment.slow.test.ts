@@ -1,0 +1,177 @@
+/**
+ * Every response is of one state of the data: while a project changes, each is either what it was before the change or what it is
+ * afterwards. Queries are asked over HTTP without a pause, and the response to each is known for every state.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import { expireProjects } from '../../../src/deletion/expire-projects.js'
+import { createLogger } from '../../../src/lib/log.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { updateProject } from '../../../src/projects/store.js'
+import { scaled } from '../../support/effort.js'
+import { agreeOn } from '../../support/store/clocks.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createContext, deleteUser, rebuildRollups } from '../../support/store/loading.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { startTestService } from '../../support/world/service.js'
+import { createWorld, NOW, send } from '../../support/world/world.js'
+
+let database: TestDatabase
+let keys: TestKeys
+/** Keeps no responses, so that each is computed. */
+let service: RunningService
+let project: StoredProject
+let key: string
+
+const DAY = 24 * 60 * 60 * 1000
+const COUNTRIES = ['DE', 'FR', 'BA']
+const USERS = 60
+
+/** An event of a user; a late one lies days before the user's others. */
+const createEvent = (n: number, { isLate }: { readonly isLate: boolean }) => ({
+  user_id: `u${n % USERS}`,
+  path: `/page/${n % 7}`,
+  country: COUNTRIES[n % 3],
+  browser: n % 2 === 0 ? 'Firefox' : 'Chrome',
+  timestamp: new Date(NOW.getTime() - (isLate ? 9 * DAY : 0) - (n % 97) * 601_000).toISOString(),
+})
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const { store } = database
+  keys = await createKeys(store)
+  service = await startTestService({
+    store,
+    now: () => NOW,
+    env: { CACHE_MB: '0', RATE_LIMIT: '0' },
+  })
+  const events = Array.from({ length: 900 }, (_, n) => createEvent(n * 13, { isLate: n % 4 === 0 }))
+  const old = Array.from({ length: 300 }, (_, n) => ({
+    ...createEvent(n * 7, { isLate: false }),
+    timestamp: new Date(NOW.getTime() - (n + 40) * 5 * DAY).toISOString(),
+  }))
+  project = await createWorld(store, [...old, ...events])
+  key = await keys.issue(project.id, NOW, ['read', 'export'])
+})
+afterAll(async () => {
+  await service.stop()
+  await keys.remove()
+  await database.drop()
+})
+
+const ALL = ['users', 'new_users', 'visits', 'pageviews', 'bounce_rate', 'visit_duration']
+const IN_FRANCE = { type: 'location', country: { operator: 'oneOf', value: ['FR'] } }
+const QUERIES: Readonly<Record<string, readonly [path: string, body: object]>> = {
+  total: ['/v1/analytics/query', { date_range: 'all', metrics: ALL }],
+  'by page': [
+    '/v1/analytics/query',
+    { date_range: '12months', metrics: ALL, group_by: ['page:path'], include: { totals: true } },
+  ],
+  'by country': [
+    '/v1/analytics/query',
+    { date_range: '30days', metrics: ALL, group_by: ['country'], compare: 'previous_period' },
+  ],
+  filtered: [
+    '/v1/analytics/query',
+    { date_range: '12months', metrics: ALL, group_by: ['page:path'], filters: [IN_FRANCE] },
+  ],
+  'new users': [
+    '/v1/analytics/query',
+    { date_range: '30days', metrics: ['new_users', 'users'], group_by: ['interval:day'] },
+  ],
+  retention: ['/v1/analytics/retention', { date_range: '30days', interval: 'day' }],
+  export: ['/v1/events/export', { date_range: '30days', fields: ['timestamp', 'path', 'user_id'] }],
+}
+
+async function ask([path, body]: readonly [string, object]): Promise<string> {
+  const response = await fetch(`${service.address}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${response.status} ${text}`)
+  return text
+}
+
+/** Few, so that they meet each step of a change, also on a busy machine. */
+const AT_ONCE = 3
+
+type Responses = Readonly<Record<string, string>>
+
+async function askAll(): Promise<Responses> {
+  const texts = await Promise.all(
+    Object.entries(QUERIES).map(async ([name, query]) => [name, await ask(query)] as const),
+  )
+  return Object.fromEntries(texts)
+}
+
+/** Asks while a change goes on. Returns the responses that are neither those of before nor those of after, and how many there were. */
+async function watch(change: () => Promise<void>): Promise<{ asked: number; mixed: unknown[] }> {
+  const before = await askAll()
+  const given: [name: string, text: string][] = []
+  const state = { isOver: false }
+  let next = 0
+  const asking = Array.from({ length: AT_ONCE }, async () => {
+    while (!state.isOver) {
+      const [name, query] = Object.entries(QUERIES)[next++ % Object.keys(QUERIES).length]!
+      given.push([name, await ask(query)])
+    }
+  })
+  await change().finally(() => (state.isOver = true))
+  await Promise.all(asking)
+  const after = await askAll()
+  const mixed = given.filter(([name, text]) => text !== before[name] && text !== after[name])
+  return {
+    asked: given.length,
+    mixed: mixed.map(([name, text]) => ({ name, text, before: before[name], after: after[name] })),
+  }
+}
+
+const TIMES = scaled(6)
+
+test('while events are loaded, some of them late', async () => {
+  const { store } = database
+  const found = { asked: 0, mixed: [] as unknown[] }
+  for (let n = 0; n < TIMES; n++) {
+    const events = Array.from({ length: 40 }, (_, i) =>
+      createEvent(n * 1009 + i * 31, { isLate: i % 3 === 0 }),
+    )
+    const { asked, mixed } = await watch(() => send(store, project, events).then(() => undefined))
+    found.asked += asked
+    found.mixed.push(...mixed)
+  }
+  expect(found).toEqual({ asked: expect.any(Number), mixed: [] })
+  expect(found.asked).toBeGreaterThan(TIMES)
+})
+
+describe('while data goes', () => {
+  test.each([['u1'], ['u2'], ['u3']])('of the user %s', async (user) => {
+    const { mixed } = await watch(async () => {
+      await deleteUser(database.store, project.id, user)
+    })
+    expect(mixed).toEqual([])
+  })
+
+  test('that a project keeps no longer', async () => {
+    const { store } = database
+    await updateProject(store, project.id, { keepDays: 20 })
+    const expire = async (): Promise<void> => {
+      const options = {
+        store,
+        context: createContext(),
+        logger: createLogger('silent'),
+        waitMs: 5_000,
+      }
+      await expireProjects(options, agreeOn(NOW))
+      await expireProjects(options, agreeOn(NOW))
+    }
+    const { mixed } = await watch(expire)
+    expect(mixed).toEqual([])
+  })
+})
+
+test('while rollups are rebuilt', async () => {
+  const { mixed } = await watch(() => rebuildRollups(database.store.writer, {}))
+  expect(mixed).toEqual([])
+})
