@@ -139,6 +139,7 @@ export interface paths {
          *       body. The batch is answered with 200 nevertheless.
          *     - Each query counts as one request for the rate limit. If fewer are left, the queries beyond them, in the order of the
          *       batch, get the status 429.
+         *     - Each result is of one state of the data. Events may be loaded between two results of a batch.
          *     - Four queries are answered at a time, each in its turn and with its own deadline (see [Limits](/docs/api#limits)). A batch may therefore take
          *       five times as long as a query: let a client wait for at least 60 seconds.
          *     - With `Accept: application/x-ndjson`, each result is a line of its own, sent as soon as it is there: a page can show the first
@@ -269,7 +270,7 @@ export interface paths {
          *       as `fields` lists them, byte by byte; `properties` come last. So two exports of the same data have the same rows.
          *     - All formats are streams (see [Formats](/docs/api#formats)), JSON too, of any number of events. A response that ends as HTTP says is complete: what
          *       fails after the first byte breaks the connection.
-         *     - The period is resolved once, when the export begins. Its parts are read one after the other, each as it is at that moment: an
+         *     - The period is resolved once, when the export begins. Its parts are read one after the other, each of one state of the data: an
          *       event that arrives, or that is deleted, meanwhile is in the export or not. Sessions may change as well, when
          *       events are added to them. Only the export of a period that has ended and that no event arrives for is that of one moment.
          *     - Fields have the names of those that the collector and imports take, so NDJSON can be imported again as it is.

@@ -60,8 +60,6 @@ export interface Moments<One> {
   readonly getLast: () => One | undefined
   /** Reads the current moment; undefined while a change is being published. */
   readonly read: () => Promise<One | undefined>
-  /** Whether nothing has been published since a moment, where statements themselves cannot say so. */
-  readonly isStill: (moment: One) => Promise<boolean>
 }
 
 /** How long a request waits until it looks again whether a change is still being published. */
@@ -82,8 +80,7 @@ export async function atOneMoment<One, Result>(
   for (let last = moments.getLast(); ; last = undefined) {
     const moment = last ?? (await waitForMoment(moments, signal))
     try {
-      const result = await work(moment)
-      if (await moments.isStill(moment)) return result
+      return await work(moment)
     } catch (error) {
       if (!(error instanceof GuardError)) throw error
     }

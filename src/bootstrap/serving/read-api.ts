@@ -6,6 +6,8 @@ import { openKeyring } from '../../auth/keyring.js'
 import { createPublicReaders } from '../../auth/public-readers.js'
 import type { ShardsData } from '../../analytics/across/read-projects.js'
 import { atOneMoment, waitForMoment, type Moments } from '../../changes/moment.js'
+import type { Statement } from '../../clickhouse/sql.js'
+import type { ConsumeRows } from '../../clickhouse/stream-rows.js'
 import { StoreUnavailableError, toStoreError } from '../../clickhouse/errors.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
 import { findEarliest } from '../../cluster/shard-reads.js'
@@ -14,6 +16,7 @@ import type { RunningRequest } from '../../http/query/context.js'
 import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query-queue.js'
 import type { ShareDependencies } from '../../http/share/read-share.js'
 import { withoutWholeSessions } from '../../analytics/plan/planner.js'
+import type { MarkedRow } from '../../model/origin.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../model/relations.js'
 import { findFirstEventTimeOfAny } from '../../projects/event-times.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -83,7 +86,7 @@ function readData<Result>(
   return readInTime(
     request,
     (signal) => data.createMoments(signal),
-    (at, running) => read(openData(data, now, running, at)),
+    (at, running, signal) => read(openData(data, now, running, at, signal)),
   )
 }
 
@@ -122,12 +125,22 @@ function openData(
   now: () => Date,
   request: RunningRequest,
   at: ShardMoments,
+  signal: AbortSignal,
 ): StreamDependencies {
   const reader = data.createReader(request, at)
+  const stream = data.createStreamer(request, at)
   return {
     group: data.group,
-    run: (statement) => reader.query(statement),
-    stream: data.createStreamer(request, at),
+    run: async <Row extends object>(statement: Statement) => {
+      const result = await reader.query<Row & MarkedRow>(statement)
+      await data.requireStill(at, signal)
+      return result
+    },
+    stream: <Stored>(statement: Statement, consume: ConsumeRows<Stored>) =>
+      stream<Stored>(statement, async (rows) => {
+        await data.requireStill(at, signal)
+        await consume(rows)
+      }),
     firstEventAt: () => data.findFirstEvent(request, at),
     now: () => request.now ?? now(),
     listRelations: () => listRelations(data, at),
@@ -156,7 +169,6 @@ const readAcross = <Result>(
 const MOMENT_OF_EACH_SHARD: Moments<true> = {
   getLast: () => true,
   read: () => Promise.resolve(true),
-  isStill: () => Promise.resolve(true),
 }
 
 /** Opens the data of projects that live on the same shards. */

@@ -10,7 +10,12 @@ import {
 import { watchChanges, type ChangeWatch, type VersionWatch } from '../../changes/watch-changes.js'
 import type { Connection, Settings } from '../../clickhouse/connection.js'
 import { withLowPriority } from '../../clickhouse/connection-wrappers.js'
-import { createQueryRunner, createStreamRunner, type StreamQuery } from '../../clickhouse/run.js'
+import {
+  createQueryRunner,
+  createStreamRunner,
+  GuardError,
+  type StreamQuery,
+} from '../../clickhouse/run.js'
 import type { Store } from '../../clickhouse/store.js'
 import { locate, type Cluster, type ProjectShards } from '../../cluster/cluster.js'
 import {
@@ -62,6 +67,13 @@ export interface ProjectData {
   readonly readSizes: ReadSizes
   /** The moments of its data at which a request may read. */
   readonly createMoments: (signal: AbortSignal) => Moments<ShardMoments>
+  /**
+   * Checks that nothing was published since the moments. A statement checks that on the shard that runs it, but not when the others
+   * read: this is called after it.
+   *
+   * @throws GuardError
+   */
+  readonly requireStill: (at: ShardMoments, signal: AbortSignal) => Promise<void>
   /** Creates the connection for the statements of a request, which reject with a GuardError if their moment has passed. */
   readonly createReader: (request: RunningRequest, at: ShardMoments) => Connection
   /** Creates the runner of statements whose rows are streamed to a request, in the same way. */
@@ -100,6 +112,13 @@ export const createFindData =
       ),
       readSizes: (projectId) => readMeanSizes(all, ({ readSizes }) => readSizes(projectId)),
       createMoments: (signal) => createMoments(ids, all, signal),
+      requireStill: async (at, signal) => {
+        if (others.length === 0) return
+        const now = await createMoments(ids, all, signal).read()
+        if (at.some((moment, i) => !isSameMoment(moment, now?.[i]))) {
+          throw new GuardError('another shard has published a change')
+        }
+      },
       createReader: (request, moments) =>
         createReader(
           first.store,
@@ -127,26 +146,17 @@ function requireStore(stores: ReadonlyMap<string, ReadStore>, name: string): Rea
 /** Whether rows are hidden on any shard. */
 export const isHiding = (moments: ShardMoments): boolean => moments.some((at) => at.isHiding)
 
-/** Statements check the moment of the shard that runs them, but not when the others read. */
-function createMoments(
+const createMoments = (
   ids: readonly string[],
   stores: readonly ReadStore[],
   signal: AbortSignal,
-): Moments<ShardMoments> {
-  const read = async (): Promise<ShardMoments | undefined> =>
+): Moments<ShardMoments> => ({
+  getLast: () => toShardMoments(stores.map(({ changes }) => changes.getLastMoment(ids))),
+  read: async () =>
     toShardMoments(
       await Promise.all(stores.map(({ store }) => readMoment(store.lookups, ids, signal))),
-    )
-  return {
-    getLast: () => toShardMoments(stores.map(({ changes }) => changes.getLastMoment(ids))),
-    read,
-    isStill: async (moments) => {
-      if (stores.length === 1) return true
-      const now = await read()
-      return moments.every((moment, i) => isSameMoment(moment, now?.[i]))
-    },
-  }
-}
+    ),
+})
 
 function toShardMoments(moments: readonly (Moment | undefined)[]): ShardMoments | undefined {
   const [first, ...others] = moments.filter((moment) => moment !== undefined)

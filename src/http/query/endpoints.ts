@@ -12,6 +12,7 @@ import type {
   StreamDependencies,
   Streamed,
   StreamedOperation,
+  StreamRows,
   ValidBody,
 } from '../../analytics/operation.js'
 import { runOperation } from '../../analytics/run-operation.js'
@@ -115,7 +116,10 @@ const answerExplained = (
     return { body: api.presentExplanation(explanation) }
   })
 
-/** Streams the response to a request. Streams and exports have queues of their own, with places for each project. */
+/**
+ * Streams the response to a request. Streams and exports have queues of their own, with places for each project. An export may last for
+ * hours, so each of its statements reads at a moment of its own.
+ */
 export const streamOperation = async (
   api: QueryApi,
   operation: StreamedOperation,
@@ -123,13 +127,26 @@ export const streamOperation = async (
   context: RequestContext,
   send: (streamed: Streamed, pace: ReaderPace) => Promise<void>,
 ): Promise<void> => {
-  await api[operation.queue].run(context.principal.projectId, context.signal, (turn) =>
-    readData(api, startTurn(context, turn), (data) =>
-      operation.stream(request, context.project, data, (streamed) => send(streamed, turn.pace)),
-    ),
-  )
-  api.countQuery(context.project.id)
+  const { project, principal, signal } = context
+  await api[operation.queue].run(principal.projectId, signal, (turn) => {
+    const running = startTurn(context, turn)
+    return readData(api, running, (data) =>
+      operation.stream(
+        request,
+        project,
+        operation.queue === 'exports' ? { ...data, stream: streamEach(api, running) } : data,
+        (streamed) => send(streamed, turn.pace),
+      ),
+    )
+  })
+  api.countQuery(project.id)
 }
+
+/** Returns the function that streams each statement at a moment of its own. */
+const streamEach =
+  (api: QueryApi, request: RunningRequest): StreamRows =>
+  (statement, consume) =>
+    readData(api, request, ({ stream }) => stream(statement, consume))
 
 /** Reads the data of the project of a request, and logs its plans. */
 const readData = <Result>(
