@@ -3,6 +3,7 @@ import { Option } from 'commander'
 import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
 import { requireSuccess } from '../../ingest/import/import-file.js'
+import { addToMapping, parseOrigin, parseZone } from '../../ingest/import/import-settings.js'
 import { TOOLS } from '../../ingest/import/presets/tools.js'
 import { countAffected } from '../../ingest/loader/affected.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
@@ -11,7 +12,7 @@ import type { AddCommand, CommandContext } from '../shared/context.js'
 import { startStopwatch } from '../shared/stopwatch.js'
 import { withStore } from '../shared/with-store.js'
 import { importOne, type Imported } from './import-one.js'
-import { addToMapping, parseOrigin, parseZone, type ImportCommandOptions } from './options.js'
+import { parsing, type ImportCommandOptions } from './options.js'
 import { findSources, type ImportSource } from './sources.js'
 import { printSummary, type ImportTotal } from './summary.js'
 
@@ -33,7 +34,7 @@ export const addImport: AddCommand = (program, context) => {
       '--map <field=column>',
       'Read a field from a column, such as user_id=uuid or properties.plan=tier; repeatable; ' +
         'columns that are neither mapped nor fields of events are then ignored',
-      addToMapping,
+      parsing(addToMapping),
     )
     .addOption(
       new Option('--from <tool>', 'Tool that exported the files: see docs/imports.md')
@@ -43,12 +44,12 @@ export const addImport: AddCommand = (program, context) => {
     .option(
       '--origin <origin>',
       'Origin of the site whose access log is imported, such as https://example.com',
-      parseOrigin,
+      parsing(parseOrigin),
     )
     .option(
       '--zone <zone>',
       'IANA time zone of timestamps without a zone, such as Europe/Berlin (default: UTC)',
-      parseZone,
+      parsing(parseZone),
     )
     .option('--dry-run', 'Report what an import would do, and import nothing')
     .option(

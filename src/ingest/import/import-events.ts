@@ -4,7 +4,7 @@ import type { Store } from '../../clickhouse/store.js'
 import { findProject } from '../../projects/store.js'
 import { isDiskFull } from '../../clickhouse/errors.js'
 import { dropBatch, insertBatch } from '../inbox/batches.js'
-import { isShort, readDiskSpace, StoreFullError } from '../inbox/disk-space.js'
+import { requireSpace, StoreFullError } from '../inbox/disk-space.js'
 import { takeRejections } from '../inbox/rejections.js'
 import { countAffected } from '../loader/affected.js'
 import { findLoad, type FinishedLoad } from '../loader/load-log.js'
@@ -89,12 +89,6 @@ export async function importEvents(
 /** Returns whether a chunk ends its part without rows, so that there is nothing to load. */
 const isRest = async (reader: LineReader, { lines, loads }: Chunk): Promise<boolean> =>
   loads.length === 0 && areBlank(lines) && (await reader.peek(1)).length === 0
-
-/** Checks that the disk has space for a chunk. @throws StoreFullError when it has not */
-async function requireSpace({ lookups }: Store): Promise<void> {
-  const space = await readDiskSpace(lookups)
-  if (space !== undefined && isShort(space)) throw new StoreFullError()
-}
 
 /**
  * Loads the rows of a chunk that are not loaded yet. Adds the names of all its batches to `batches`. Returns undefined for a
