@@ -14,7 +14,7 @@ import { findProject } from '../projects/store.js'
 import { recordChange } from './audit-log.js'
 import type { ManagementContext } from './context.js'
 import { startOperation, type ImportRequest, type StoredOperation } from './operations.js'
-import { createFile, readFile, type NewFile, type StoredUpload } from './uploads.js'
+import { createFile, dropRejected, readFile, type NewFile, type StoredUpload } from './uploads.js'
 
 /**
  * Starts to import a file that is stored.
@@ -74,48 +74,60 @@ export async function runImport(
   request: ImportRequest,
   run: ImportRun,
 ): Promise<Ending | undefined> {
-  const { cluster, record, stop } = run
-  const { writer } = cluster.home.store
-  const rejected = createFile(writer, 'rejected', operation.projectId)
-  const finish = async (ending: Pick<Ending, 'state' | 'result' | 'error'>): Promise<Ending> => {
-    await rejected.end()
-    return { ...ending, request: { ...request, rejected: rejected.id } }
-  }
+  const { stop } = run
+  const { writer } = run.cluster.home.store
+  const { projectId } = operation
+  const gone = { ...FAILED, error: `the project ${projectId} was deleted`, request }
+  const project = await findProject(writer, projectId)
+  if (project === undefined || project.isDeleting) return gone
+  const rejected = createFile(writer, 'rejected', projectId)
+  let ending: Omit<Ending, 'request'>
   try {
-    const begun = await recordFirstLoads(operation.projectId, request, run)
-    const { report, notes } = await importUpload(operation, begun, rejected, run)
-    if (stop.aborted) return undefined
-    const result = toResult(report, request.settings, notes)
-    const failure = findFailure(report, request.settings)
-    return await (failure === undefined
-      ? finish({ state: 'done', result, error: null })
-      : finish({ state: 'failed', result, error: failure }))
+    const begun = await recordFirstLoads(project, request, run)
+    ending = await importUpload(operation, begun, { project, rejected }, run)
   } catch (error) {
     if (stop.aborted) return undefined
-    const message = describeFailure(error, request)
-    if (message !== undefined) return finish({ state: 'failed', result: null, error: message })
-    if (isAnswer(error)) {
-      await record({ request: { ...request, failures: countFailure(request) } })
-    }
-    throw error
+    ending = { ...FAILED, error: await explain(error, request, run) }
   }
+  if (stop.aborted) return undefined
+  await rejected.end()
+  if (await isLiving(writer, project)) {
+    return { ...ending, request: { ...request, rejected: rejected.id } }
+  }
+  // The deletion of the project may have come before the last of these rows.
+  await dropRejected(writer, rejected.id)
+  return gone
 }
 
-/** Imports the upload; an error of the project or of the file is a UserError. */
+const FAILED = { state: 'failed', result: null } as const
+
+/** Returns whether a project is neither deleted nor being deleted. */
+async function isLiving(writer: Connection, project: StoredProject): Promise<boolean> {
+  const now = await findProject(writer, project.id)
+  // A later project may have the same id.
+  return now?.isDeleting === false && now.createdAt.getTime() === project.createdAt.getTime()
+}
+
+interface ImportFiles {
+  readonly project: StoredProject
+  readonly rejected: NewFile
+}
+
+/** Imports the upload to its end. @throws UserError for an error of the file or of the project */
 async function importUpload(
-  { projectId, createdAt }: StoredOperation,
+  { createdAt }: StoredOperation,
   { upload, bytes, settings, firstLoads }: ImportRequest,
-  rejected: NewFile,
+  { project, rejected }: ImportFiles,
   { cluster, getLoader, stop, record }: ImportRun,
-): Promise<{ readonly report: FileReport; readonly notes: readonly string[] }> {
+): Promise<Omit<Ending, 'request'>> {
   const { strict = false, dryRun = false } = settings
   const notes: string[] = []
   let recording: Promise<void> | undefined
-  const report = await importFile(cluster, readUpload(cluster, projectId, { id: upload, bytes }), {
+  const report = await importFile(cluster, readUpload(cluster, project, { id: upload, bytes }), {
     ...parseSettings(settings),
     name: UPLOAD,
     size: bytes,
-    projectId,
+    projectId: project.id,
     strict,
     dryRun,
     stop,
@@ -131,47 +143,44 @@ async function importUpload(
         .finally(() => (recording = undefined))
     },
   }).finally(() => recording)
-  return { report, notes }
+  const error = findFailure(report, settings)
+  return {
+    state: error === null ? 'done' : 'failed',
+    result: toResult(report, dryRun, notes),
+    error,
+  }
 }
 
 /** The name of every upload in messages. */
 const UPLOAD = 'upload'
 
-/** Yields the bytes of an upload. @throws UserError when the project or the upload is not stored any more */
+/** Yields the bytes of an upload. @throws UserError when the project is being deleted, or the upload is not stored any more */
 async function* readUpload(
   { home }: Cluster,
-  projectId: string,
-  { id, bytes }: { readonly id: string; readonly bytes: number },
+  project: StoredProject,
+  { id, bytes }: Pick<StoredUpload, 'id' | 'bytes'>,
 ): AsyncGenerator<Buffer> {
   const { writer } = home.store
-  await requireLiving(writer, projectId)
   let read = 0
   for await (const piece of readFile(writer, id)) {
     read += piece.length
     yield piece
-    await requireLiving(writer, projectId)
+    if (!(await isLiving(writer, project))) throw new UserError('the project is being deleted')
   }
   if (read !== bytes) throw new UserError('the upload is not stored any more')
 }
 
-async function requireLiving(writer: Connection, projectId: string): Promise<void> {
-  const project = await findProject(writer, projectId)
-  if (project === undefined || project.isDeleting) {
-    throw new UserError(`the project ${projectId} was deleted`)
-  }
-}
-
 /** Records, before the first load, which loads can be of this import. */
 async function recordFirstLoads(
-  projectId: string,
+  project: StoredProject,
   request: ImportRequest,
   { cluster, record }: ImportRun,
 ): Promise<ImportRequest> {
   if (request.firstLoads !== undefined) return request
-  const project = await findProject(cluster.home.store.writer, projectId)
-  const shards = project === undefined ? [] : locate(cluster, project)
   const numbers = await Promise.all(
-    shards.map(async ({ name, store }) => [name, await readNextNumber(store.writer)] as const),
+    locate(cluster, project).map(
+      async ({ name, store }) => [name, await readNextNumber(store.writer)] as const,
+    ),
   )
   const begun = { ...request, firstLoads: Object.fromEntries(numbers) }
   await record({ request: begun })
@@ -188,11 +197,7 @@ async function writeRejected(file: NewFile, rows: readonly Rejection[]): Promise
   }
 }
 
-const toResult = (
-  report: FileReport,
-  { dryRun = false }: ImportSettings,
-  notes: readonly string[],
-): ImportResult => ({
+const toResult = (report: FileReport, dryRun: boolean, notes: readonly string[]): ImportResult => ({
   read: report.received + report.skipped,
   loaded: report.events,
   duplicates: report.duplicates,
@@ -208,11 +213,11 @@ const toResult = (
   notes: [...notes],
 })
 
-/** Says why an import that came to its end has failed; undefined if it has not. */
-function findFailure(report: FileReport, { strict = false }: ImportSettings): string | undefined {
+/** Says why an import that came to its end has failed; null if it has not. */
+function findFailure(report: FileReport, { strict = false }: ImportSettings): string | null {
   try {
     requireSuccess([{ name: UPLOAD, report }], strict)
-    return undefined
+    return null
   } catch (error) {
     if (error instanceof UserError) return error.message
     throw error
@@ -222,13 +227,22 @@ function findFailure(report: FileReport, { strict = false }: ImportSettings): st
 /** The most runs that ClickHouse may end with an error; between two are some seconds. */
 const MAX_FAILURES = 10
 
-const countFailure = ({ failures = 0 }: ImportRequest): number => failures + 1
-
-/** Says why an import cannot be run; undefined for an error of the moment. */
-function describeFailure(error: unknown, request: ImportRequest): string | undefined {
+/**
+ * Says why an import has failed.
+ *
+ * @throws the error of a moment, after which the import is run again
+ */
+async function explain(
+  error: unknown,
+  request: ImportRequest,
+  { record }: ImportRun,
+): Promise<string> {
   if (error instanceof UserError) return error.message
-  const isTooOften = isAnswer(error) && countFailure(request) > MAX_FAILURES
-  return isTooOften
-    ? 'the store cannot load the upload; the log of the service says why'
-    : undefined
+  if (!isAnswer(error)) throw error
+  const failures = (request.failures ?? 0) + 1
+  if (failures > MAX_FAILURES) {
+    return 'the store cannot load the upload; the log of the service says why'
+  }
+  await record({ request: { ...request, failures } })
+  throw error
 }

@@ -225,10 +225,10 @@ FROM operations FINAL WHERE ${condition} ORDER BY ${order}`),
     projectId: row.project_id,
     org: row.org === '' ? null : row.org,
     kind: row.kind,
-    request: fromJson<OperationRequest>(row.request),
+    request: fromJson(row.request) as OperationRequest | null,
     state: row.state,
-    progress: fromJson<ImportProgress>(row.progress),
-    result: fromJson<OperationResult>(row.result),
+    progress: fromJson(row.progress) as ImportProgress | null,
+    result: fromJson(row.result) as OperationResult | null,
     error: row.error === '' ? null : row.error,
     createdAt: new Date(row.created_ms),
     endedAt: row.ended_ms === null ? null : new Date(row.ended_ms),
@@ -249,5 +249,4 @@ SELECT ${string(operation.id)}, ${string(operation.kind)}, ${string(operation.pr
 
 const toJson = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
 
-const fromJson = <Value>(text: string): Value | null =>
-  text === '' ? null : (JSON.parse(text) as Value)
+const fromJson = (text: string): unknown => (text === '' ? null : JSON.parse(text))

@@ -120,3 +120,7 @@ WHERE id = ${string(id)} AND number >= ${uint32(from)} AND number < ${uint32(fro
 /** Deletes an upload, and frees its space. */
 export const dropUpload = (writer: Connection, id: string): Promise<void> =>
   writer.execute(statement(sql`ALTER TABLE uploads DROP PARTITION ${string(id)}`))
+
+/** Deletes the rejected rows of an import. */
+export const dropRejected = (writer: Connection, id: string): Promise<void> =>
+  writer.execute(statement(sql`DELETE FROM uploads WHERE id = ${string(id)}`))

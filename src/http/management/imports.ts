@@ -68,16 +68,16 @@ async function importUpload(
   const upload = await receive(api, request, project)
   const drop = (): Promise<void> => dropUpload(store.writer, upload.id)
   const { bytes, sha256 } = upload
-  let isImported = false
+  const state = { isImported: false }
   try {
     if (bytes === 0) throw createValidationError([{ field: 'body', message: 'must not be empty' }])
     const response = await request.once({ bytes, sha256 }, async (one) => {
       const operation = await startImport(one.context, project, upload, settings)
-      isImported = isOf(operation, upload.id)
+      state.isImported = isOf(operation, upload.id)
       return acceptOperation(api, operation)
     })
     // A repeated request gets the operation of the first one.
-    if (!isImported) await drop()
+    if (!state.isImported) await drop()
     return response
   } catch (error) {
     // After any other error the operation may be stored: then it needs the file.

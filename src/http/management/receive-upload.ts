@@ -1,5 +1,5 @@
 /** Receives files: the bodies of requests that are neither parsed nor held in memory. */
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { ApiError } from '../../contract/errors.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { createBodyTooLargeError } from '../server/body.js'
@@ -71,12 +71,15 @@ export const prepareUpload: RequestHandler = (request, _response, next) => {
  * @throws ApiError PAYLOAD_TOO_LARGE, VALIDATION_ERROR for a body that ends early, and what `consume` throws
  */
 export const receiveUpload =
-  (request: Request, gate: UploadGate, signal: AbortSignal): ReceiveUpload =>
+  (request: Request, response: Response, gate: UploadGate, signal: AbortSignal): ReceiveUpload =>
   async (consume) => {
     const leave = gate.enter()
     const { socket } = request
     const endTime = takeYourTime(socket)
     socket.setTimeout(STALL_MS)
+    // A client that closes its side gets an error from the server itself, and Node then forgets the request.
+    const abort = (): void => void request.destroy()
+    response.once('close', abort)
     try {
       return await consume(readBody(request, signal))
     } catch (error) {
@@ -86,6 +89,7 @@ export const receiveUpload =
       }, LINGER_MS).unref()
       throw error
     } finally {
+      response.off('close', abort)
       endTime()
       leave()
     }

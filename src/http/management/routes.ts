@@ -142,6 +142,7 @@ const answer =
         : runOnce(run, one, { idempotencyKey, secret, target })
     const asked: ManagementRequest = {
       ...readRequest(api, request, signal),
+      receive: receiveUpload(request, response, api.uploads, signal),
       once: (body, run) => once({ ...asked, body }, run),
     }
     const run = (one: ManagementRequest): Promise<ManagementResponse> => operation.run(api, one)
@@ -156,7 +157,7 @@ function readRequest(
   api: ManagementApi,
   request: Request,
   signal: AbortSignal,
-): Omit<ManagementRequest, 'once'> {
+): Omit<ManagementRequest, 'once' | 'receive'> {
   const { key } = getAdminContext(request)
   const { cluster, now } = api
   return {
@@ -166,7 +167,6 @@ function readRequest(
     listParameters: (name) =>
       new URL(request.originalUrl, 'http://service').searchParams.getAll(name),
     body: request.body as unknown,
-    receive: receiveUpload(request, api.uploads, signal),
     accept:
       request.accepts(['application/json', 'text/csv']) === 'text/csv'
         ? 'text/csv'
