@@ -10,12 +10,12 @@ import { createStoppingError } from '../server/graceful-shutdown.js'
 export const MAX_UPLOAD_BYTES = 1024 ** 3
 
 /** How many files a service receives at the same time. */
-const MAX_UPLOADS = 2
+export const MAX_UPLOADS = 2
 
 const RETRY_AFTER_SECONDS = 10
 
 /** How long a client may pause while it sends a file. */
-const STALL_MS = 60 * SECOND_MS
+export const STALL_MS = 60 * SECOND_MS
 
 /** How long a client that still sends may take to read that its file is refused. */
 const LINGER_MS = 2 * SECOND_MS

@@ -1,5 +1,7 @@
 /** Sends files to a service with management, and looks at what becomes of them. */
 import { expect } from '@jest/globals'
+import { once } from 'node:events'
+import { request as openRequest, type IncomingMessage } from 'node:http'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Operation } from '../../../src/contract/management-api.js'
 import type { Sent, withManagement } from './management.js'
@@ -37,11 +39,31 @@ export function importing(service: ReturnType<typeof withManagement>) {
       { ...options, file: Buffer.from(file) },
       address,
     )
+  /** Sends the head of a request, and what is written later. */
+  function sendSlowly(project: string, headers: Readonly<Record<string, string>> = {}) {
+    const address = service.service.managementAddress ?? service.service.address
+    const request = openRequest(`${address}/v1/projects/${project}/imports`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.root}`, ...headers },
+    }).on('error', () => undefined)
+    request.flushHeaders()
+    const answer = (async () => {
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      let text = ''
+      for await (const chunk of response) text += String(chunk)
+      request.destroy()
+      return { status: response.statusCode, text }
+    })()
+    answer.catch(() => undefined)
+    return { request, answer }
+  }
+
   const readOperation = async (id: string): Promise<Operation> =>
     (await send('GET', `/v1/operations/${id}`)).body as Operation
 
   return {
     upload,
+    sendSlowly,
     readOperation,
     makeProject: (id: string, org: string | null = null): Promise<Sent> =>
       send('PUT', `/v1/projects/${id}`, { body: { name: 'Shop', domain: 'shop.example', org } }),

@@ -1,5 +1,6 @@
 /** Imports over HTTP that take long: formats, rejected rows, deletions, several services, and kills. */
 import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operation } from '../../../src/contract/management-api.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { runCli } from '../../support/cli/cli.js'
@@ -13,7 +14,8 @@ import { NOW, withManagement } from './management.js'
 
 const service = withManagement()
 const { send } = service
-const { upload, readOperation, makeProject, importFile, countPieces } = importing(service)
+const { upload, sendSlowly, readOperation, makeProject, importFile, countPieces } =
+  importing(service)
 
 const EVENT = { timestamp: AT, user_id: 'u', name: 'pageview' }
 const COLUMNS = Object.entries(EVENT)
@@ -127,6 +129,18 @@ test('of two services one runs an import, and both know its state', async () => 
   } finally {
     await second.stop()
   }
+})
+
+/** Longer than any other request may take to arrive. */
+const SLOW_MS = 18_000
+
+test('an upload may take its time', async () => {
+  await makeProject('slow')
+  const { request, answer } = sendSlowly('slow')
+  request.write(line('a'))
+  await sleep(SLOW_MS)
+  request.end(line('b'))
+  expect((await answer).status).toBe(202)
 })
 
 /** Some chunks of the service. */

@@ -1,7 +1,5 @@
 /** Imports over HTTP, with a real store: what is refused, repeated and left of an upload. */
 import { expect, test } from '@jest/globals'
-import { once } from 'node:events'
-import { request as openRequest, type IncomingMessage } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { MAX_UPLOAD_BYTES } from '../../../src/http/management/receive-upload.js'
 import type { Operation } from '../../../src/contract/management-api.js'
@@ -11,7 +9,7 @@ import { withManagement } from './management.js'
 
 const service = withManagement()
 const { send } = service
-const { upload, makeProject, importFile, countPieces } = importing(service)
+const { upload, sendSlowly, makeProject, importFile, countPieces } = importing(service)
 
 test('a file is imported once, however often it is sent', async () => {
   await makeProject('files')
@@ -90,25 +88,6 @@ test('an empty file, a compressed one of another kind, and one that is too large
   expect([status, text]).toEqual([413, expect.stringContaining('larger than 1024 MB')])
   expect(await countPieces('bodies')).toBe(0)
 })
-
-/** Sends the head of a request, and what is written later. */
-function sendSlowly(project: string, headers: Readonly<Record<string, string>> = {}) {
-  const address = service.service.managementAddress ?? service.service.address
-  const request = openRequest(`${address}/v1/projects/${project}/imports`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${service.root}`, ...headers },
-  }).on('error', () => undefined)
-  request.flushHeaders()
-  const answer = (async () => {
-    const [response] = (await once(request, 'response')) as [IncomingMessage]
-    let text = ''
-    for await (const chunk of response) text += String(chunk)
-    request.destroy()
-    return { status: response.statusCode, text }
-  })()
-  answer.catch(() => undefined)
-  return { request, answer }
-}
 
 test('an upload that is aborted leaves nothing, and a service takes two at a time', async () => {
   await makeProject('aborting')
