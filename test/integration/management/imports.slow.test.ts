@@ -41,7 +41,7 @@ test('every format and setting of the command is taken', async () => {
   const results: unknown[] = []
   for (const [name, make, query] of FORMATS) {
     const { result } = await importFile('formats', await make(), query)
-    results.push([name, result?.['loaded'], result?.['first']])
+    results.push([name, result?.loaded, result?.first])
   }
   expect(results).toEqual(FORMATS.map(([name]) => [name, 1, AT]))
 })
@@ -58,7 +58,7 @@ test('rejected rows are kept with their reasons, and a dry run loads nothing', a
   const tried = await importFile('rejecting', file, '?dryRun=true')
   expect(tried.result).toEqual({ ...RESULT, read: 3, loaded: 1, rejected: 2, dryRun: true })
   const strict = await importFile('rejecting', file, '?strict=true')
-  expect([strict.state, strict.error, strict.result?.['loaded']]).toEqual([
+  expect([strict.state, strict.error, strict.result?.loaded]).toEqual([
     'failed',
     'stopped at rejected rows',
     0,
