@@ -11,6 +11,7 @@ import { readNextNumber } from '../ingest/loader/load-log.js'
 import { ConflictError, UserError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { findProject } from '../projects/store.js'
+import { requireSettled } from '../relocation/describe.js'
 import { recordChange } from './audit-log.js'
 import type { ManagementContext } from './context.js'
 import { startOperation, type ImportRequest, type StoredOperation } from './operations.js'
@@ -20,7 +21,7 @@ import { createFile, dropRejected, readFile, type NewFile, type StoredUpload } f
  * Starts to import a file that is stored.
  *
  * @returns the operation, which may be one that was started before under the same id, with another upload
- * @throws FieldValueError for a setting that is not valid; ConflictError while the project is being deleted, moved or widened
+ * @throws as `checkImport`
  */
 export async function startImport(
   context: ManagementContext,
@@ -28,7 +29,7 @@ export async function startImport(
   { id: upload, bytes }: Pick<StoredUpload, 'id' | 'bytes'>,
   settings: ImportSettings,
 ): Promise<StoredOperation> {
-  checkImport(project, settings)
+  await checkImport(context, project, settings)
   const request: ImportRequest = { kind: 'import', upload, bytes, settings }
   const operation = await startOperation(context, project, request)
   if (isOf(operation, upload)) {
@@ -38,10 +39,19 @@ export async function startImport(
   return operation
 }
 
-/** Checks what can be known before a file has arrived. @throws FieldValueError, ConflictError */
-export function checkImport(project: StoredProject, settings: ImportSettings): void {
+/**
+ * Checks what can be known before a file has arrived.
+ *
+ * @throws FieldValueError for a setting that is not valid; ConflictError while the project is being deleted, moved or widened
+ */
+export async function checkImport(
+  { cluster }: Pick<ManagementContext, 'cluster'>,
+  { id, isDeleting }: StoredProject,
+  settings: ImportSettings,
+): Promise<void> {
   parseSettings(settings)
-  if (project.isDeleting) throw new ConflictError(`the project ${project.id} is being deleted`)
+  if (isDeleting) throw new ConflictError(`the project ${id} is being deleted`)
+  await requireSettled(cluster, id)
 }
 
 /** Returns whether an operation imports an upload. */
@@ -82,17 +92,18 @@ export async function runImport(
   if (project === undefined || project.isDeleting) return gone
   const rejected = createFile(writer, 'rejected', projectId)
   let ending: Omit<Ending, 'request'>
+  let begun = request
   try {
-    const begun = await recordFirstLoads(project, request, run)
+    begun = await recordFirstLoads(project, request, run)
     ending = await importUpload(operation, begun, { project, rejected }, run)
   } catch (error) {
     if (stop.aborted) return undefined
-    ending = { ...FAILED, error: await explain(error, request, run) }
+    ending = { ...FAILED, error: await explain(error, begun, run) }
   }
   if (stop.aborted) return undefined
   await rejected.end()
   if (await isLiving(writer, project)) {
-    return { ...ending, request: { ...request, rejected: rejected.id } }
+    return { ...ending, request: { ...begun, rejected: rejected.id } }
   }
   // The deletion of the project may have come before the last of these rows.
   await dropRejected(writer, rejected.id)

@@ -41,10 +41,12 @@ interface Lane {
    *
    * @param open the operations of all lanes that have not ended, the oldest first
    * @param running the ids of those of this lane that run
+   * @param resting the ids of those that an error of the moment has ended a moment ago
    */
   readonly choose: (
     open: readonly StoredOperation[],
     running: ReadonlySet<string>,
+    resting: ReadonlySet<string>,
   ) => readonly StoredOperation[]
 }
 
@@ -116,7 +118,7 @@ export async function runOperations(
 
 async function runLane(options: RunnerOptions, lane: Lane, stopping: AbortSignal): Promise<void> {
   const { writer } = options.cluster.home.store
-  if (lane.choose(await listOpenOperations(writer), new Set()).length === 0) return
+  if (lane.choose(await listOpenOperations(writer), NONE, NONE).length === 0) return
   const ending = new AbortController()
   const end = (): void => ending.abort()
   stopping.addEventListener('abort', end)
@@ -137,33 +139,48 @@ async function runLane(options: RunnerOptions, lane: Lane, stopping: AbortSignal
   }
 }
 
-/** Runs what a lane chooses until there is nothing left. After an error nothing more is started. */
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * Runs what a lane chooses until there is nothing left. What ends by an error of the moment is run again later.
+ *
+ * @throws the last of these errors
+ */
 async function runAll(options: RunnerOptions, lane: Lane, stop: AbortSignal): Promise<void> {
-  const { writer } = options.cluster.home.store
+  const { cluster, logger } = options
+  const { writer } = cluster.home.store
   const running = new Map<string, Promise<void>>()
+  const failedAt = new Map<string, number>()
   const failures: unknown[] = []
   for (;;) {
-    const isEnding = stop.aborted || failures.length > 0
-    const open = isEnding ? [] : await listOpenOperations(writer)
-    for (const operation of lane.choose(open, new Set(running.keys()))) {
+    const open = stop.aborted ? [] : await listOpenOperations(writer)
+    const now = performance.now()
+    const resting = [...failedAt].filter(([, at]) => now - at < PAUSE_MS).map(([id]) => id)
+    for (const operation of lane.choose(open, new Set(running.keys()), new Set(resting))) {
       const { id } = operation
       const ended = runOperation(options, operation, stop)
-        .catch((error: unknown) => void failures.push(error))
+        .catch((err: unknown) => {
+          logger.warn({ operation: id, err }, 'an operation was interrupted; it is run again')
+          failures.push(err)
+          failedAt.set(id, performance.now())
+        })
         .finally(() => running.delete(id))
       running.set(id, ended)
     }
     if (running.size === 0) break
     await Promise.race([...running.values(), sleep(LOOK_MS, undefined, { ref: false })])
   }
-  if (failures.length > 0) throw failures[0]
+  if (failures.length > 0) throw failures.at(-1)
 }
 
 /** Deletions of projects mostly wait for their keys to end, so some run at the same time. Those of users run alone, in order. */
 function chooseDeletions(
   open: readonly StoredOperation[],
   running: ReadonlySet<string>,
+  resting: ReadonlySet<string>,
 ): readonly StoredOperation[] {
-  if (running.size > 0) return []
+  // They keep their order, so what has failed is run again before the others.
+  if (running.size > 0 || resting.size > 0) return []
   const deletions = open.filter((one) => one.kind !== 'import' && !isBehind(one, open))
   const [first] = deletions
   if (first?.kind !== 'project_deletion') return deletions.slice(0, 1)
@@ -174,9 +191,11 @@ function chooseDeletions(
 function chooseImports(
   open: readonly StoredOperation[],
   running: ReadonlySet<string>,
+  resting: ReadonlySet<string>,
 ): readonly StoredOperation[] {
+  const isBusy = ({ id }: StoredOperation): boolean => running.has(id) || resting.has(id)
   return open
-    .filter((one) => one.kind === 'import' && !isBehind(one, open) && !running.has(one.id))
+    .filter((one) => one.kind === 'import' && !isBehind(one, open) && !isBusy(one))
     .slice(0, MAX_IMPORTS - running.size)
 }
 

@@ -64,7 +64,7 @@ async function importUpload(
   const { store } = api.cluster.home
   const project = await requireOwnProject(api, request)
   const settings = readSettings(request)
-  checkImport(project, settings)
+  await checkImport(api, project, settings)
   const upload = await receive(api, request, project)
   const drop = (): Promise<void> => dropUpload(store.writer, upload.id)
   const { bytes, sha256 } = upload

@@ -4,7 +4,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ApiError, createValidationError } from '../../contract/errors.js'
 import { recognizeCredential, parseBearerToken } from '../../contract/bearer.js'
-import { ConflictError, FieldValueError, MissingError, UserError } from '../../lib/errors.js'
+import {
+  ConflictError,
+  FieldValueError,
+  isSystemError,
+  MissingError,
+  UserError,
+} from '../../lib/errors.js'
 import type { AdminKey } from '../../auth/admin-keys.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { limitBodySize } from '../server/body.js'
@@ -180,10 +186,19 @@ function readRequest(
 
 async function send(response: Response, sent: ManagementResponse): Promise<void> {
   response.status(sent.status).set(sent.headers ?? {})
-  if (sent.stream !== undefined) await pipeline(Readable.from(sent.stream), response)
+  if (sent.stream !== undefined) await sendStream(response, sent.stream)
   else if (sent.text !== undefined) response.send(sent.text)
   else if (sent.body === undefined) response.end()
   else response.json(sent.body)
+}
+
+async function sendStream(response: Response, stream: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    await pipeline(Readable.from(stream), response)
+  } catch (error) {
+    // The client has left.
+    if (!isSystemError(error, 'ERR_STREAM_PREMATURE_CLOSE')) throw error
+  }
 }
 
 const mapQuery = (query: object): ManagementRequest['query'] =>
