@@ -5,6 +5,7 @@
  * | 3.1 | 3.0.3 |
  * |---|---|
  * | `type: [x, 'null']` | `type: x` with `nullable` |
+ * | `oneOf` a reference and `type: 'null'` | what it refers to, with `nullable` |
  * | `examples` of a schema | `example`, the first of them |
  * | a tuple (`prefixItems`) | an array whose items are a union, of the same length |
  * | `anyOf` some strings and a string | the latter |
@@ -58,6 +59,8 @@ const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set(['items', 'additionalProper
 
 function convertSchema(schema: Json, schemas: Schemas): Json {
   if (typeof schema['$ref'] === 'string') return { $ref: schema['$ref'] }
+  const nullable = findNullable(schema, schemas)
+  if (nullable !== undefined) return { ...convertSchema(nullable, schemas), nullable: true }
   if ('unevaluatedProperties' in schema) return convertSchema(mergeAllOf(schema, schemas), schemas)
   const entries = Object.entries(schema).flatMap(([key, value]) =>
     key.startsWith('x-') || DROPPED.has(key) ? [] : convertKeyword(key, value, schemas),
@@ -66,6 +69,14 @@ function convertSchema(schema: Json, schemas: Schemas): Json {
   const wide = (anyOf as readonly Json[]).find((part) => isFreeString(part, schemas))
   if (wide === undefined) return Object.fromEntries(entries)
   return '$ref' in wide ? wide : { ...wide, ...converted }
+}
+
+/** Returns the schema of a union with `null` alone, with the description and the examples of the union. */
+function findNullable({ oneOf = [], ...rest }: Json, schemas: Schemas): Json | undefined {
+  const others = (oneOf as readonly Json[]).filter(({ type }) => type !== 'null')
+  const [other, ...more] = others
+  if (other === undefined || more.length > 0 || others.length === (oneOf as Json[]).length) return
+  return { ...(schemas[nameOf(other['$ref'])] ?? other), ...rest }
 }
 
 /** Returns what stands for a keyword: its entries in the copy. */

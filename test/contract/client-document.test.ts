@@ -15,11 +15,9 @@ interface Document {
   }
 }
 
-const { openapi, collector } = readSpecs()
-const whole = mergeDocuments(openapi.document, collector.document) as unknown as Document
-const copy = reduceForClients(
-  mergeDocuments(openapi.document, collector.document),
-) as unknown as Document
+const merged = mergeDocuments(readSpecs())
+const whole = merged as unknown as Document
+const copy = reduceForClients(merged) as unknown as Document
 const nodes = listNodes(copy)
 
 test('the description is one sentence, as generators copy it into every file', () => {
