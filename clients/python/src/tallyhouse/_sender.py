@@ -55,8 +55,13 @@ class Sender:
     ) -> None:
         self.close()
 
-    def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        with self._send(path, body, _wire.JSON) as response:
+    def _ask(
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes | None,
+        options: _wire.Options | None = None,
+    ) -> Any:
+        with self._send(path, body, _wire.JSON, options) as response:
             return _wire.read_json(response)
 
     def _ask_batch(self, body: BatchRequest) -> BatchResponse:
@@ -76,13 +81,17 @@ class Sender:
 
     @contextmanager
     def _send(
-        self, path: str, body: Mapping[str, Any] | None, accept: str
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes | None,
+        accept: str,
+        options: _wire.Options | None = None,
     ) -> Generator[httpx.Response, None, None]:
         """
         Sends a request, again where that may help; yields the response. JSON has arrived as a whole. The body of another
         format has not been read, because what was read of a stream cannot be taken back.
         """
-        request = _wire.build_request(self._http, path, body, accept)
+        request = _wire.build_request(self._http, path, body, accept, options)
         try:
             response = self._receive(request, is_stream=accept != _wire.JSON)
             try:
