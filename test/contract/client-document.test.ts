@@ -71,6 +71,15 @@ test('members with several forms have the one with objects', () => {
   })
 })
 
+test('no member has a default of its own, which some generators take for required', () => {
+  const members = nodes.flatMap(({ properties }) => Object.values(properties ?? {}))
+  expect(members.filter((member) => 'default' in (member as object))).toEqual([])
+  const { Rotation } = copy.components.schemas as Readonly<Record<string, object>>
+  expect(Rotation).toMatchObject({
+    properties: { graceSeconds: { description: expect.stringMatching(/ By default 604800\.$/) } },
+  })
+})
+
 test('every example of the copy is valid, and what the copy allows the contracts allow', () => {
   const validators = [copy, whole].map((document, index) => {
     const ajv = new Ajv2020({
