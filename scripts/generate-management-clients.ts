@@ -64,9 +64,12 @@ ${listed.map(([, one]) => writeRow(one)).join('\n')}
 
 const schemaOf = (from: string, name: string): string => `${from}['schemas']['${name}']`
 
+const dataOf = (from: string, { schema }: Body): string =>
+  schema === undefined ? 'string' : schemaOf(from, schema)
+
 function declareMethod(from: string, operation: Operation): string {
   const { name, response, isTagged } = operation
-  const data = response === undefined ? 'undefined' : schemaOf(from, response)
+  const data = response === undefined ? 'undefined' : dataOf(from, response)
   const result = `${isTagged ? 'TaggedResult' : 'Result'}<${data}>`
   const comment = describe(operation).map((line) => ` * ${line}`.trimEnd())
   return `/**\n${comment.join('\n')}\n */\n${name}(${declareArguments(from, operation)}): Promise<${result}>`
@@ -109,12 +112,13 @@ function typeOf({ type, enum: values, items }: Schema): string {
   return SIMPLE[type] ?? type
 }
 
-function writeRow({ name, method, path, headers, body, page }: Operation): string {
+function writeRow({ name, method, path, headers, body, response, page }: Operation): string {
   const row = {
     method,
     path,
     ...(body && { body: isFile(body) ? body.mediaType : 'json' }),
     ...(headers.some(isIdempotencyKey) && { isOnce: true }),
+    ...(isFile(response) && { text: response.mediaType }),
     ...(page && { pages: page.member }),
   }
   return `${name}: ${JSON.stringify(row)},`
@@ -131,7 +135,7 @@ const isIdempotencyKey = ({ name }: Parameter): boolean => name === 'Idempotency
 function writePython(isAsync: boolean): string {
   const operations = listManagementOperations(mergeDocuments(readSpecs()))
   const models = operations.flatMap(({ body, response, page }) => [
-    ...[body?.schema, response, page?.item].filter((name) => name !== undefined),
+    ...[body?.schema, response?.schema, page?.item].filter((name) => name !== undefined),
   ])
   const sender = isAsync ? 'AsyncSender' : 'Sender'
   return `"""The operations of management: their methods. ${NOTE}"""
@@ -189,20 +193,21 @@ function writeMethod(operation: Operation, isAsync: boolean): string {
   const { name, response } = operation
   const [define, wait] = isAsync ? ['async def', 'await '] : ['def', '']
   const call = `${wait}self._ask(\n            ${writeCall(operation)},\n        )`
+  const type = response === undefined ? 'None' : (response.schema ?? 'str')
   const value =
     response === undefined
       ? `        ${call}`
-      : `        response = ${call}\n        return cast("${response}", response)`
+      : `        response = ${call}\n        return cast("${type}", response)`
   return `    ${define} ${toSnakeCase(name)}(
         ${writeParameters(operation).join(',\n        ')},
-    ) -> ${response ?? 'None'}:
+    ) -> ${type}:
 ${writeDocstring(describe(operation))}
 ${value}
 `
 }
 
 /** Writes the arguments of \`_ask\`: the path, the body, and the rest. */
-function writeCall({ method, path, places, body, query, headers }: Operation): string {
+function writeCall({ method, path, places, body, query, headers, response }: Operation): string {
   const filled = places.reduce(
     (text, one) => text.replace(`{${one.name}}`, `{_wire.quote(${pythonName(one)})}`),
     path,
@@ -217,6 +222,7 @@ function writeCall({ method, path, places, body, query, headers }: Operation): s
       ...(query.length > 0 ? [`query=${dict(query)}`] : []),
       ...(headers.length > 0 ? [`headers=${dict(headers)}`] : []),
       ...(isFile(body) ? [`media_type="${body.mediaType}"`] : []),
+      ...(isFile(response) ? [`accept="${response.mediaType}"`] : []),
     ].join(', ')})`,
   ].join(',\n            ')
 }

@@ -26,8 +26,8 @@ export interface Operation {
   readonly headers: readonly Parameter[]
   /** Undefined if it has none. */
   readonly body: Body | undefined
-  /** Its schema in JSON; undefined for an empty response. */
-  readonly response: string | undefined
+  /** Undefined for an empty response. */
+  readonly response: Body | undefined
   /** Whether the response has an entity tag. */
   readonly isTagged: boolean
   /** The member of a page that has its items, and their schema. */
@@ -35,9 +35,9 @@ export interface Operation {
 }
 
 export interface Body {
-  /** JSON, or the type of a file. */
+  /** JSON, or the type of a file or text. */
   readonly mediaType: string
-  /** The schema of JSON; undefined for a file. */
+  /** The schema of JSON; undefined for a file or text. */
   readonly schema: string | undefined
 }
 
@@ -106,7 +106,8 @@ function readOperation(
     parameters.filter((one) => one.in === place && !LEFT_OUT(method, one.name))
   const success = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
   const [response = {}] = success.map(([, one]) => one)
-  const schema = nameOf(response.content?.[JSON_TYPE]?.schema)
+  const received = readBody(response.content)
+  const schema = received?.schema
   const { operationId, description } = operation
   return {
     name: RENAMED[operationId] ?? operationId,
@@ -119,8 +120,8 @@ function readOperation(
     ),
     query: select('query'),
     headers: select('header'),
-    body: readBody(operation),
-    response: schema,
+    body: readBody(operation.requestBody?.content),
+    response: received,
     isTagged: 'ETag' in (response.headers ?? {}),
     page: schema === undefined ? undefined : readPage(components.schemas[schema]),
   }
@@ -139,9 +140,8 @@ function readParameter(
   return { name, in: place, label: toCamelCase(label), schema, description, isRequired: required }
 }
 
-function readBody({ requestBody }: RawOperation): Body | undefined {
-  if (requestBody === undefined) return undefined
-  const { content } = requestBody
+function readBody(content: RawResponse['content']): Body | undefined {
+  if (content === undefined) return undefined
   const json = content[JSON_TYPE]
   if (json !== undefined) return { mediaType: JSON_TYPE, schema: nameOf(json.schema) }
   const [type = ''] = Object.keys(content)

@@ -4,7 +4,7 @@
  *
  * | original | copy |
  * |---|---|
- * | a body in several media types | `application/json` alone |
+ * | a body in JSON and other media types | `application/json` alone |
  * | the response `default` | nothing: the errors that have a name are listed by their status |
  * | a union with an object, arrays and free texts | without the arrays and texts, which mean the same |
  * | a union with a member that only streams have (`x-streamed`), or another says better (`x-superseded-by`) | without it |
@@ -51,9 +51,9 @@ function reduceMember(key: string, value: unknown, schemas: Schemas): unknown {
   }
   if (key === 'content') {
     const { [JSON_TYPE]: json } = value
-    return json === undefined
-      ? value
-      : { [JSON_TYPE]: reduceNode(omit(json, ['examples']), schemas) }
+    return mapRecord(json === undefined ? value : { [JSON_TYPE]: json }, (_, body) =>
+      reduceNode(omit(body, ['examples']), schemas),
+    )
   }
   if (key === 'responses') {
     return mapRecord(omit(value, ['default']), (_, response) =>

@@ -5,7 +5,7 @@
  * | 3.1 | 3.0.3 |
  * |---|---|
  * | `type: [x, 'null']` | `type: x` with `nullable` |
- * | `oneOf` a reference and `type: 'null'` | what it refers to, with `nullable` |
+ * | `oneOf` references and `type: 'null'` | what the last one refers to is `nullable`; if it is the only one, there is no union |
  * | `examples` of a schema | `example`, the first of them |
  * | a tuple (`prefixItems`) | an array whose items are a union, of the same length |
  * | `anyOf` some strings and a string | the latter |
@@ -59,8 +59,7 @@ const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set(['items', 'additionalProper
 
 function convertSchema(schema: Json, schemas: Schemas): Json {
   if (typeof schema['$ref'] === 'string') return { $ref: schema['$ref'] }
-  const nullable = findNullable(schema, schemas)
-  if (nullable !== undefined) return { ...convertSchema(nullable, schemas), nullable: true }
+  if (isOrNull(schema)) return convertOrNull(schema, schemas)
   if ('unevaluatedProperties' in schema) return convertSchema(mergeAllOf(schema, schemas), schemas)
   const entries = Object.entries(schema).flatMap(([key, value]) =>
     key.startsWith('x-') || DROPPED.has(key) ? [] : convertKeyword(key, value, schemas),
@@ -71,12 +70,21 @@ function convertSchema(schema: Json, schemas: Schemas): Json {
   return '$ref' in wide ? wide : { ...wide, ...converted }
 }
 
-/** Returns the schema of a union with `null` alone, with the description and the examples of the union. */
-function findNullable({ oneOf = [], ...rest }: Json, schemas: Schemas): Json | undefined {
-  const others = (oneOf as readonly Json[]).filter(({ type }) => type !== 'null')
-  const [other, ...more] = others
-  if (other === undefined || more.length > 0 || others.length === (oneOf as Json[]).length) return
-  return { ...(schemas[nameOf(other['$ref'])] ?? other), ...rest }
+const isNull = ({ type }: Json): boolean => type === 'null'
+
+const isOrNull = ({ oneOf = [] }: Json): boolean => (oneOf as readonly Json[]).some(isNull)
+
+/** Converts a union with `null`: null matches exactly one of its members. */
+function convertOrNull({ oneOf, ...rest }: Json, schemas: Schemas): Json {
+  const others = (oneOf as readonly Json[]).filter((member) => !isNull(member))
+  const last = others.at(-1) ?? {}
+  const referred = schemas[nameOf(last['$ref'])] ?? last
+  const nullable = { ...convertSchema(referred, schemas), nullable: true }
+  if (others.length === 1) return { ...nullable, ...convertSchema(rest, schemas) }
+  return {
+    ...convertSchema(rest, schemas),
+    oneOf: [...others.slice(0, -1).map((member) => convertSchema(member, schemas)), nullable],
+  }
 }
 
 /** Returns what stands for a keyword: its entries in the copy. */

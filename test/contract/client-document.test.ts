@@ -24,12 +24,13 @@ test('the description is one sentence, as generators copy it into every file', (
   expect(copy.info.description).toBe('Exact analytics of your traffic.')
 })
 
-test('bodies are JSON, and every response has a status', () => {
-  const types = nodes.flatMap(({ content }) => Object.keys(content ?? {}))
+test('bodies are JSON where they may be, and every response has a status', () => {
+  const types = nodes.map(({ content = {} }) => Object.keys(content as object))
   const statuses = nodes.flatMap(({ responses }) =>
     Object.keys(responses ?? {}).filter((name) => !/^[A-Z]/.test(name)),
   )
-  expect(new Set(types)).toEqual(new Set(['application/json']))
+  const several = types.filter((one) => one.length > 1 && one.includes('application/json'))
+  expect(several).toEqual([])
   expect(statuses.filter((status) => !/^\d{3}$/.test(status))).toEqual([])
 })
 
@@ -72,8 +73,10 @@ test('members with several forms have the one with objects', () => {
 })
 
 test('no member has a default of its own, which some generators take for required', () => {
-  const members = nodes.flatMap(({ properties }) => Object.values(properties ?? {}))
-  expect(members.filter((member) => 'default' in (member as object))).toEqual([])
+  const members = nodes.flatMap(({ properties = {} }) =>
+    Object.values(properties as Readonly<Record<string, object>>),
+  )
+  expect(members.filter((member) => 'default' in member)).toEqual([])
   const { Rotation } = copy.components.schemas as Readonly<Record<string, object>>
   expect(Rotation).toMatchObject({
     properties: { graceSeconds: { description: expect.stringMatching(/ By default 604800\.$/) } },

@@ -19,6 +19,8 @@ export interface Operation {
   readonly body?: 'json' | (string & {})
   /** Whether the service answers a repeated request like the first, by its `Idempotency-Key`. */
   readonly isOnce?: boolean
+  /** The type of a response that is a text. */
+  readonly text?: string
   /** The member of a page that has its items. */
   readonly pages?: string
 }
@@ -40,13 +42,18 @@ interface Received {
   readonly etag: string | null
 }
 
-const READER: Reader<Received> = {
+const JSON_READER: Reader<Received> = {
   mediaType: 'application/json',
   read: async (response) => ({
     data: await readJson(response),
     etag: response.headers.get('etag'),
   }),
 }
+
+const readText = (mediaType: string): Reader<Received> => ({
+  mediaType,
+  read: async (response) => ({ data: await response.text(), etag: null }),
+})
 
 /** Sends a request. @param given the arguments of the method: places in the path, the body if there is one, and options */
 export async function request(
@@ -60,6 +67,7 @@ export async function request(
   const { signal, ifMatch, ifNoneMatch, idempotencyKey, ...query } = options as Options
   const key = idempotencyKey ?? (isOnce === true ? crypto.randomUUID() : undefined)
   const isFile = type !== undefined && type !== 'json'
+  const reader = operation.text === undefined ? JSON_READER : readText(operation.text)
   const result = await ask(
     path + formatQuery(query),
     body as object | string | undefined,
@@ -73,7 +81,7 @@ export async function request(
         ...(isFile && { 'Content-Type': type }),
       },
     },
-    isFile ? { ...READER, minSeconds: UPLOAD_SECONDS } : READER,
+    isFile ? { ...reader, minSeconds: UPLOAD_SECONDS } : reader,
   )
   if (!result.ok) return result
   const { data, etag } = result.data

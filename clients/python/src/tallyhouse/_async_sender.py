@@ -61,8 +61,10 @@ class AsyncSender:
         body: Mapping[str, Any] | bytes | None,
         options: _wire.Options | None = None,
     ) -> Any:
-        async with self._send(path, body, _wire.JSON, options) as response:
-            return _wire.read_json(response)
+        accept = _wire.JSON if options is None else options.accept
+        async with self._send(path, body, accept, options) as response:
+            await response.aread()
+            return _wire.read_body(response, accept)
 
     async def _ask_batch(self, body: BatchRequest) -> BatchResponse:
         """Asks a batch; asks those queries again that failed for now. If that fails as a whole, they keep their failures."""

@@ -73,6 +73,9 @@ class Options(NamedTuple):
     media_type: str = JSON
     """The type of the body: JSON, or that of a file."""
 
+    accept: str = JSON
+    """The type of the response: JSON, or that of a text."""
+
 
 def quote(part: str) -> str:
     """Returns a part of a path."""
@@ -98,7 +101,7 @@ def build_request(
         timeout = httpx.Timeout(
             connect=timeout.connect, read=read, write=timeout.write, pool=timeout.pool
         )
-    method, query, more, media_type = options or Options("GET" if body is None else "POST")
+    method, query, more, media_type, _ = options or Options("GET" if body is None else "POST")
     headers = {"Accept": accept, **_omit_none(more)}
     if isinstance(body, bytes):
         headers["Content-Type"] = media_type
@@ -166,6 +169,15 @@ def describe_outcome(outcome: httpx.Response | httpx.TransportError) -> Failure:
         return Failure(outcome.status_code, read_retry_after(outcome))
     is_lost = isinstance(outcome, (httpx.NetworkError, httpx.RemoteProtocolError))
     return Failure(LOST_CONNECTION if is_lost else None)
+
+
+def read_body(response: httpx.Response, accept: str) -> Any:
+    """Reads a response that is complete: an object, or a text of another type."""
+    if accept == JSON:
+        return read_json(response)
+    if not response.headers.get("Content-Type", "").startswith(accept):
+        raise TallyhouseError(f"The response is not {accept}.", status=response.status_code)
+    return response.text
 
 
 def read_json(response: httpx.Response) -> Any:
