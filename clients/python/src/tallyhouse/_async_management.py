@@ -42,7 +42,8 @@ class AsyncManagementOperations(AsyncSender):
     ) -> ProjectsQueryResponse:
         """
         Runs a query on the traffic of several projects, and returns a row for each. A row is what `/v1/analytics/query` returns for the project
-        alone: users are those of the project, and are never added up over projects.
+        alone: users are those of the project, and are never added up over projects. Without `time_zone`, days are those of UTC for all
+        projects, also for those that have a time zone of their own.
 
         It needs an admin key with the scope `analytics:read` (see [Management](/docs/management)), not the API key of a project.
 

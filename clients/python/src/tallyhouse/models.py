@@ -2067,6 +2067,7 @@ class ManagedProject(TypedDict):
 
     name: "ProjectName"
     domain: "Domain"
+    timeZone: "ProjectTimeZone"
     token: str
     """The public token with which client-side code sends events. It may be visible in such code."""
 
@@ -2102,6 +2103,7 @@ class NewProject(TypedDict):
     org: NotRequired["Org"]
     name: "ProjectName"
     domain: "Domain"
+    timeZone: NotRequired["ProjectTimeZone"]
     hasPublicDashboard: NotRequired["HasPublicDashboard"]
     excludedIps: NotRequired["ExcludedIps"]
     excludedCountries: NotRequired["ExcludedCountries"]
@@ -2120,6 +2122,7 @@ class ProjectSettings(TypedDict):
     org: NotRequired["Org"]
     name: "ProjectName"
     domain: "Domain"
+    timeZone: NotRequired["ProjectTimeZone"]
     hasPublicDashboard: NotRequired["HasPublicDashboard"]
     excludedIps: NotRequired["ExcludedIps"]
     excludedCountries: NotRequired["ExcludedCountries"]
@@ -2133,6 +2136,7 @@ class ProjectChanges(TypedDict):
     org: NotRequired["Org"]
     name: NotRequired["ProjectName"]
     domain: NotRequired["Domain"]
+    timeZone: NotRequired["ProjectTimeZone"]
     hasPublicDashboard: NotRequired["HasPublicDashboard"]
     excludedIps: NotRequired["ExcludedIps"]
     excludedCountries: NotRequired["ExcludedCountries"]
@@ -2181,6 +2185,13 @@ ExcludedCountries: TypeAlias = list[str]
 
 RetentionDays: TypeAlias = int | None
 """The days of history that queries can read, by the plan of the project. `null` or left out is without limit."""
+
+
+ProjectTimeZone: TypeAlias = str | None
+"""The time zone of queries about the project that send no `time_zone`: a name of the IANA time zone database. `null` or left out is
+UTC. A change counts for the next queries, also about days that have passed. `POST /v1/analytics/projects` counts days of UTC
+unless it is sent one, and retention always does.
+"""
 
 
 KeepDays: TypeAlias = int | None
