@@ -187,6 +187,62 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{id}/imports": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List imports
+         * @description Returns the imports of a project, the latest first, a page at a time. They are kept for 90 days.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["listImports"];
+        readonly put?: never;
+        /**
+         * Import events
+         * @description Imports the body, a file of any format that `tallyhouse import` reads: NDJSON, CSV, Parquet, Arrow or access logs, plain or gzipped. The
+         *     parameters are the options of that command. The response comes when the whole file is stored; the operation then loads it, and its result says
+         *     what became of the rows. The same file again loads nothing twice. Nothing is ever fetched from an address.
+         *
+         *     A service takes two files at a time, and answers 503 to more. What it does not take whole leaves nothing. An `Idempotency-Key` belongs to
+         *     the parameters and the content of the file.
+         *
+         *     Needs an admin key with the scope `imports:write`.
+         */
+        readonly post: operations["importEvents"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{id}/imports/{operation}/rejected": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List rejected rows
+         * @description Returns the rows that an import has rejected, in the order of the file, each with its number and the reason. They are kept for 7 days after
+         *     the import; after that, the response is 404. While the import has not ended, it is 409.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["listRejectedRows"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{id}/notes": {
         readonly parameters: {
             readonly query?: never;
@@ -727,6 +783,7 @@ export interface components {
          *       "state": "done",
          *       "createdAt": "2025-11-03T09:12:44.120Z",
          *       "endedAt": "2025-11-03T09:12:51.007Z",
+         *       "progress": null,
          *       "error": null,
          *       "result": {
          *         "events": 270,
@@ -746,7 +803,7 @@ export interface components {
              * @example user_deletion
              * @enum {string}
              */
-            readonly kind: "project_deletion" | "user_deletion";
+            readonly kind: "project_deletion" | "user_deletion" | "import";
             readonly projectId: components["schemas"]["ProjectId"];
             /**
              * @description `waiting`: others run before it. `running`. `done`: it has ended. `failed`: it cannot end; `error` says why.
@@ -762,10 +819,15 @@ export interface components {
              */
             readonly error: string | null;
             /**
-             * @description What it has deleted; `null` until it is `done`.
+             * @description How far an import is; `null` before it runs, and for other operations.
              * @example null
              */
-            readonly result: components["schemas"]["DeletionResult"] | null;
+            readonly progress: components["schemas"]["ImportProgress"] | null;
+            /**
+             * @description What it has done; `null` until it is `done`. An import that failed at its end has a result, too: what was loaded before stays loaded.
+             * @example null
+             */
+            readonly result: components["schemas"]["DeletionResult"] | components["schemas"]["ImportResult"] | null;
         };
         /**
          * Result of a deletion
@@ -794,6 +856,131 @@ export interface components {
              * @example []
              */
             readonly unknownUserIds: readonly string[];
+        };
+        /**
+         * Progress of an import
+         * @description How far an import is.
+         * @example {
+         *       "rows": 52000,
+         *       "share": 0.42
+         *     }
+         */
+        readonly ImportProgress: {
+            /**
+             * Format: int64
+             * @description The number of rows that it has read and loaded.
+             * @example 52000
+             */
+            readonly rows: number;
+            /**
+             * @description The part of the file that it has read.
+             * @example 0.42
+             */
+            readonly share: number;
+        };
+        /**
+         * Result of an import
+         * @description What became of the rows of a file: `read` is the sum of `loaded`, `duplicates`, `bots`, `excluded`, `rejected` and `skipped`, as `tallyhouse import
+         *     --json` prints them. With `dryRun`, what would have.
+         * @example {
+         *       "read": 1000,
+         *       "loaded": 960,
+         *       "duplicates": 15,
+         *       "bots": 20,
+         *       "excluded": 0,
+         *       "rejected": 5,
+         *       "skipped": 0,
+         *       "users": 310,
+         *       "sessions": 402,
+         *       "first": "2026-01-01T00:03:11.000Z",
+         *       "last": "2026-01-31T23:51:40.000Z",
+         *       "dryRun": false,
+         *       "notes": []
+         *     }
+         */
+        readonly ImportResult: {
+            /**
+             * Format: int64
+             * @description The rows of the file.
+             * @example 1000
+             */
+            readonly read: number;
+            /**
+             * Format: int64
+             * @description The rows that became events.
+             * @example 960
+             */
+            readonly loaded: number;
+            /**
+             * Format: int64
+             * @description The rows whose events were loaded before.
+             * @example 15
+             */
+            readonly duplicates: number;
+            /**
+             * Format: int64
+             * @description The rows of bots.
+             * @example 20
+             */
+            readonly bots: number;
+            /**
+             * Format: int64
+             * @description The rows from addresses and countries that the project excludes.
+             * @example 0
+             */
+            readonly excluded: number;
+            /**
+             * Format: int64
+             * @description The invalid rows.
+             * @example 5
+             */
+            readonly rejected: number;
+            /**
+             * Format: int64
+             * @description The rows that are not events, such as requests for images in an access log.
+             * @example 0
+             */
+            readonly skipped: number;
+            /**
+             * Format: int64
+             * @description The users of the events, also of duplicates.
+             * @example 310
+             */
+            readonly users: number;
+            /**
+             * Format: int64
+             * @description The sessions of the events, also of duplicates.
+             * @example 402
+             */
+            readonly sessions: number;
+            readonly first: components["schemas"]["OptionalTime"];
+            readonly last: components["schemas"]["OptionalTime"];
+            /**
+             * @description Whether nothing was loaded because that was asked for.
+             * @example false
+             */
+            readonly dryRun: boolean;
+            /**
+             * @description How the file was read, where that may not be expected, such as timestamps without a zone.
+             * @example []
+             */
+            readonly notes: readonly string[];
+        };
+        /**
+         * Page of imports
+         * @description Imports of a project, the latest first.
+         * @example {
+         *       "imports": [],
+         *       "nextCursor": null
+         *     }
+         */
+        readonly ImportPage: {
+            /**
+             * @description The operations of this page.
+             * @example []
+             */
+            readonly imports: readonly components["schemas"]["Operation"][];
+            readonly nextCursor: components["schemas"]["NextCursor"];
         };
         /**
          * Note
@@ -1246,10 +1433,10 @@ export interface components {
          *     | `CONFLICT` | 409 | the request contradicts what is stored |
          *     | `PRECONDITION_FAILED` | 412 | somebody else has changed the project since |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is too large |
-         *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON in UTF-8 |
+         *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON in UTF-8; a file may be compressed with gzip |
          *     | `RATE_LIMIT_EXCEEDED` | 429 | the admin key has sent too many requests; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, or the service is starting or stopping; wait the seconds given in `Retry-After` |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond or has no room, the service is starting or stopping, or takes other files; wait the seconds given in `Retry-After` |
          * @example VALIDATION_ERROR
          * @enum {string}
          */
@@ -1434,6 +1621,25 @@ export interface components {
         readonly NoteId: string;
         /** @description The id of the operation. */
         readonly OperationId: string;
+        /** @description The id of the operation that imports. */
+        readonly ImportId: string;
+        /** @description The format of the file; found out from its content if left out. `log` is an access log. */
+        readonly Format: "ndjson" | "csv" | "parquet" | "arrow" | "log";
+        /**
+         * @description Reads a field from a column, such as `user_id=uuid` or `properties.plan=tier`; repeat the parameter for more. Columns that are neither mapped nor
+         *     fields of events are then left out.
+         */
+        readonly FieldMap: readonly string[];
+        /** @description The tool that exported the file. It stands for `format`, `map`, `origin` and `zone`. */
+        readonly FromTool: "umami" | "matomo" | "plausible" | "ga4";
+        /** @description The origin of the site whose access log is imported. */
+        readonly Origin: string;
+        /** @description The IANA time zone of timestamps without a zone; UTC if left out. */
+        readonly Zone: string;
+        /** @description Whether to stop at the first rejected row. The rows that are loaded together with it, some tens of thousands, are then not loaded. */
+        readonly Strict: boolean;
+        /** @description Whether to load nothing, and only report what an import would do. */
+        readonly DryRun: boolean;
         /** @description The `nextCursor` of the page before; left out for the first page. */
         readonly Cursor: string;
         /** @description The most rows of a page. */
@@ -2050,6 +2256,154 @@ export interface operations {
             readonly 409: components["responses"]["Conflict"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly listImports: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `nextCursor` of the page before; left out for the first page. */
+                readonly cursor?: components["parameters"]["Cursor"];
+                /** @description The most rows of a page. */
+                readonly limit?: components["parameters"]["Limit"];
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of imports. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ImportPage"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly importEvents: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The format of the file; found out from its content if left out. `log` is an access log. */
+                readonly format?: components["parameters"]["Format"];
+                /**
+                 * @description Reads a field from a column, such as `user_id=uuid` or `properties.plan=tier`; repeat the parameter for more. Columns that are neither mapped nor
+                 *     fields of events are then left out.
+                 */
+                readonly map?: components["parameters"]["FieldMap"];
+                /** @description The tool that exported the file. It stands for `format`, `map`, `origin` and `zone`. */
+                readonly from?: components["parameters"]["FromTool"];
+                /** @description The origin of the site whose access log is imported. */
+                readonly origin?: components["parameters"]["Origin"];
+                /** @description The IANA time zone of timestamps without a zone; UTC if left out. */
+                readonly zone?: components["parameters"]["Zone"];
+                /** @description Whether to stop at the first rejected row. The rows that are loaded together with it, some tens of thousands, are then not loaded. */
+                readonly strict?: components["parameters"]["Strict"];
+                /** @description Whether to load nothing, and only report what an import would do. */
+                readonly dryRun?: components["parameters"]["DryRun"];
+            };
+            readonly header?: {
+                /**
+                 * @description A text of your choice for this request. The same request with it again, within 24 hours, gets the first response again and
+                 *     changes nothing. Another request with it gets 409.
+                 */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+            };
+            readonly cookie?: never;
+        };
+        /** @description The file, at most 1024 MB. Its Content-Type does not matter. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/octet-stream": string;
+            };
+        };
+        readonly responses: {
+            /** @description The operation that imports the file. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly Location: components["headers"]["Location"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly listRejectedRows: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The id of the operation that imports. */
+                readonly operation: components["parameters"]["ImportId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The rejected rows; nothing if there are none. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/x-ndjson": string;
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];

@@ -2,7 +2,8 @@
 import type { ListedAdminKey } from '../auth/admin-keys.js'
 import type { StoredKey } from '../auth/api-keys.js'
 import { isValidAt, type StoredPublicKey } from '../auth/public-keys.js'
-import { formatNumber, formatTable, formatTime } from './shared/output.js'
+import { formatNumber } from '../lib/counts.js'
+import { formatTable, formatTime } from './shared/output.js'
 
 /** A signing key as `key list --signing --json` prints it. */
 interface SigningKeyRow {

@@ -1,8 +1,8 @@
 /** The command `tallyhouse migrate`. */
 import { readMigrationStatus } from '../clickhouse/migrations/migration-status.js'
 import { estimateRewrites, type Rewrite } from '../clickhouse/migrations/rewrite-estimate.js'
+import { formatCount, formatNumber } from '../lib/counts.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
-import { formatCount, formatNumber } from './shared/output.js'
 import { nameLines } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 

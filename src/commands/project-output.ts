@@ -1,6 +1,7 @@
 /** Prints projects: tables for people, JSON as the API returns them. */
 import { findShard, type Cluster } from '../cluster/cluster.js'
 import { findEarliest } from '../cluster/shard-reads.js'
+import { formatNumber } from '../lib/counts.js'
 import type { DailyExclusions } from '../projects/exclusions.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentFormerToken, presentProject } from '../projects/present.js'
@@ -9,7 +10,7 @@ import { describeState } from '../relocation/describe.js'
 import type { Relocation } from '../relocation/journal.js'
 import type { CommandContext } from './shared/context.js'
 import { omitUndefined } from './shared/options.js'
-import { formatJson, formatList, formatNumber, formatTable, formatTime } from './shared/output.js'
+import { formatJson, formatList, formatTable, formatTime } from './shared/output.js'
 
 export interface OutputOptions {
   readonly json?: boolean

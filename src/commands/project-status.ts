@@ -1,15 +1,10 @@
 /** The command `tallyhouse project status`: how a project is doing. */
 import type { Command } from 'commander'
 import { readProjectStatus, type ProjectStatus } from '../usage/project-status.js'
+import { formatCount } from '../lib/counts.js'
 import type { OutputOptions } from './project-output.js'
 import type { CommandContext } from './shared/context.js'
-import {
-  escapeControls,
-  formatCount,
-  formatJson,
-  formatTable,
-  formatTime,
-} from './shared/output.js'
+import { escapeControls, formatJson, formatTable, formatTime } from './shared/output.js'
 import { withStore } from './shared/with-store.js'
 
 export function addStatus(project: Command, context: CommandContext): void {

@@ -2,8 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckReport, Difference } from '../rollups/check.js'
 import type { Month } from '../rollups/months.js'
+import { formatNumber } from '../lib/counts.js'
 import type { CommandContext } from './shared/context.js'
-import { formatJson, formatNumber, formatTable } from './shared/output.js'
+import { formatJson, formatTable } from './shared/output.js'
 
 /** Formats a month as `2026-01`. */
 export const formatMonth = (month: Month): string => String(month).replace(/(\d\d)$/, '-$1')

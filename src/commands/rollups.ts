@@ -5,12 +5,12 @@ import { requireProject } from '../projects/store.js'
 import { checkRollups, type CheckReport } from '../rollups/check.js'
 import { rebuildRollups } from '../rollups/rebuild.js'
 import type { MonthsOptions } from '../rollups/process-months.js'
+import { formatNumber } from '../lib/counts.js'
 import { UserError } from '../lib/errors.js'
 import { formatDuration } from '../lib/time.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { findStores, nameLines } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
-import { formatNumber } from './shared/output.js'
 import { formatMonth, printReport } from './rollups-output.js'
 
 interface RollupsOptions {

@@ -1,12 +1,13 @@
 /** The command `tallyhouse usage`: what projects used, by day or month. */
 import { Option, type Command } from 'commander'
 import { formatUsageCsv } from '../http/management/usage-csv.js'
+import { formatNumber } from '../lib/counts.js'
 import { formatDay, startOfMonth } from '../lib/time.js'
 import { requireProject } from '../projects/store.js'
 import { readUsage, type Usage, type UsageInterval } from '../usage/read-usage.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { appendValue, parseDay } from './shared/options.js'
-import { formatJson, formatNumber, formatTable } from './shared/output.js'
+import { formatJson, formatTable } from './shared/output.js'
 import { withStore } from './shared/with-store.js'
 
 interface UsageOptions {

@@ -11,6 +11,7 @@ import {
 } from '../deletion/delete-users.js'
 import { readUserHoldings } from '../deletion/holdings.js'
 import { recordUserDeletion } from '../management/audit-log.js'
+import { formatCount } from '../lib/counts.js'
 import { requireProject } from '../projects/store.js'
 import { getManagement, type AddCommand, type CommandContext } from './shared/context.js'
 import {
@@ -20,7 +21,6 @@ import {
   type DeleteOptions,
 } from './shared/deletion.js'
 import { createResidenceCheck } from '../relocation/describe.js'
-import { formatCount } from './shared/output.js'
 import { requireReadable } from './shared/require-readable.js'
 import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'

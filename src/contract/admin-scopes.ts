@@ -6,6 +6,7 @@ export const ADMIN_SCOPES = [
   'keys:write',
   'users:delete',
   'notes:write',
+  'imports:write',
   'usage:read',
   'audit:read',
   'analytics:read',

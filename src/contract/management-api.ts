@@ -17,6 +17,11 @@ export type UserIds = Schemas['UserIds']
 /** What takes longer than a request. */
 export type Operation = Schemas['Operation']
 export type DeletionResult = Schemas['DeletionResult']
+/** How far an import is. */
+export type ImportProgress = Schemas['ImportProgress']
+/** What an import has done. */
+export type ImportResult = Schemas['ImportResult']
+export type ImportPage = Schemas['ImportPage']
 export type Note = Schemas['Note']
 export type NewNote = Schemas['NewNote']
 export type NoteList = Schemas['NoteList']

@@ -18,6 +18,7 @@ export type Action =
   | 'users.delete'
   | 'note.create'
   | 'note.delete'
+  | 'import.start'
 
 export type Values = Readonly<Record<string, unknown>>
 

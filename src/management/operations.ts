@@ -7,11 +7,13 @@ import {
   string,
   time,
   TRUE,
+  uint32,
   uint64,
   type Sql,
 } from '../clickhouse/sql.js'
-import type { DeletionResult } from '../contract/management-api.js'
-import { ConflictError } from '../lib/errors.js'
+import type { DeletionResult, ImportProgress, ImportResult } from '../contract/management-api.js'
+import type { ImportSettings } from '../ingest/import/import-settings.js'
+import { ConflictError, FieldValueError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireSettled } from '../relocation/describe.js'
 import { recordProjectDeletion, recordUserDeletion } from './audit-log.js'
@@ -21,7 +23,24 @@ import { createId, type ManagementContext } from './context.js'
 export type OperationRequest =
   | { readonly kind: 'project_deletion' }
   | { readonly kind: 'user_deletion'; readonly userIds: readonly string[] }
+  | ImportRequest
 
+export interface ImportRequest {
+  readonly kind: 'import'
+  /** The id of the file in `uploads`. */
+  readonly upload: string
+  /** The size of the file. */
+  readonly bytes: number
+  readonly settings: ImportSettings
+  /** By shard, the first load that can be of this import; left out until it runs. */
+  readonly firstLoads?: Readonly<Record<string, number>>
+  /** How often an error ended it that was neither of the file nor of the connection. */
+  readonly failures?: number
+  /** The id of the file of rejected rows; left out until it has ended. */
+  readonly rejected?: string
+}
+
+export type OperationResult = DeletionResult | ImportResult
 export type OperationState = 'waiting' | 'running' | 'done' | 'failed'
 
 export interface StoredOperation {
@@ -30,10 +49,12 @@ export interface StoredOperation {
   /** The organization of the project when the operation began. */
   readonly org: string | null
   readonly kind: OperationRequest['kind']
-  /** Null once the operation has ended: it may name users. */
+  /** Null once a deletion has ended: it may name users. */
   readonly request: OperationRequest | null
   readonly state: OperationState
-  readonly result: DeletionResult | null
+  /** Null for a deletion, and before it runs. */
+  readonly progress: ImportProgress | null
+  readonly result: OperationResult | null
   readonly error: string | null
   readonly createdAt: Date
   readonly endedAt: Date | null
@@ -76,8 +97,8 @@ export async function startUserDeletion(
   return operation
 }
 
-/** Stores an operation, which `runOperations` then runs. */
-async function startOperation(
+/** Stores an operation, which `runOperations` then runs. @throws ConflictError while the project is being moved or widened */
+export async function startOperation(
   context: ManagementContext,
   project: Pick<StoredProject, 'id' | 'org'>,
   request: OperationRequest,
@@ -94,6 +115,7 @@ async function startOperation(
     kind: request.kind,
     request,
     state: 'waiting',
+    progress: null,
     result: null,
     error: null,
     createdAt: context.now(),
@@ -119,6 +141,48 @@ export const listOpenOperations = (
   return select(writer, sql`state IN ('waiting', 'running') AND ${isWanted}`)
 }
 
+/** The imports of a project that a page has. */
+interface ImportFilter {
+  readonly projectId: string
+  readonly limit: number
+  /** Where the page before ended. */
+  readonly cursor?: string | undefined
+}
+
+interface ImportPage {
+  readonly imports: readonly StoredOperation[]
+  /** Where the next page begins; null after the last import. */
+  readonly nextCursor: string | null
+}
+
+const CURSOR = /^(\d{1,15})-(op_[a-z0-9]{16})$/
+
+/** Returns a page of the imports of a project, the latest first. @throws FieldValueError for a cursor that no page gave */
+export async function listImports(
+  writer: Connection,
+  { projectId, limit, cursor }: ImportFilter,
+): Promise<ImportPage> {
+  const isAsked = sql`kind = 'import' AND project_id = ${string(projectId)}`
+  const isAfter = cursor === undefined ? TRUE : buildCursorCondition(cursor)
+  const found = await select(
+    writer,
+    sql`${isAsked} AND ${isAfter}`,
+    sql`created_at DESC, id DESC LIMIT ${uint32(limit + 1)}`,
+  )
+  const imports = found.slice(0, limit)
+  const last = found.length > limit ? imports.at(-1) : undefined
+  const nextCursor = last === undefined ? null : `${last.createdAt.getTime()}-${last.id}`
+  return { imports, nextCursor }
+}
+
+function buildCursorCondition(cursor: string): Sql {
+  const [, ms, id] = CURSOR.exec(cursor) ?? []
+  if (ms === undefined || id === undefined) {
+    throw new FieldValueError('cursor', 'the cursor is not one that a page gave')
+  }
+  return sql`(created_at, id) < (${time(new Date(Number(ms)))}, ${string(id)})`
+}
+
 /** Records how far an operation is. Returns it as it is stored. */
 export async function recordState(
   writer: Connection,
@@ -137,6 +201,7 @@ interface OperationRow {
   readonly org: string
   readonly request: string
   readonly state: OperationState
+  readonly progress: string
   readonly result: string
   readonly error: string
   readonly created_ms: number
@@ -144,21 +209,26 @@ interface OperationRow {
   readonly version: number
 }
 
-async function select(writer: Connection, condition: Sql): Promise<readonly StoredOperation[]> {
+async function select(
+  writer: Connection,
+  condition: Sql,
+  order = sql`created_at, id`,
+): Promise<readonly StoredOperation[]> {
   const { rows } = await writer.query<OperationRow>(
     statement(sql`
-SELECT id, kind, project_id, org, request, state, result, error, toUnixTimestamp64Milli(created_at) AS created_ms,
+SELECT id, kind, project_id, org, request, state, progress, result, error, toUnixTimestamp64Milli(created_at) AS created_ms,
   toUnixTimestamp64Milli(ended_at) AS ended_ms, version
-FROM operations FINAL WHERE ${condition} ORDER BY created_at, id`),
+FROM operations FINAL WHERE ${condition} ORDER BY ${order}`),
   )
   return rows.map((row) => ({
     id: row.id,
     projectId: row.project_id,
     org: row.org === '' ? null : row.org,
     kind: row.kind,
-    request: row.request === '' ? null : (JSON.parse(row.request) as OperationRequest),
+    request: fromJson(row.request) as OperationRequest | null,
     state: row.state,
-    result: row.result === '' ? null : (JSON.parse(row.result) as DeletionResult),
+    progress: fromJson(row.progress) as ImportProgress | null,
+    result: fromJson(row.result) as OperationResult | null,
     error: row.error === '' ? null : row.error,
     createdAt: new Date(row.created_ms),
     endedAt: row.ended_ms === null ? null : new Date(row.ended_ms),
@@ -169,11 +239,14 @@ FROM operations FINAL WHERE ${condition} ORDER BY created_at, id`),
 const insert = (writer: Connection, operation: StoredOperation): Promise<void> =>
   writer.execute(
     statement(sql`
-INSERT INTO operations (id, kind, project_id, org, request, state, result, error, created_at, ended_at, version)
+INSERT INTO operations
+  (id, kind, project_id, org, request, state, progress, result, error, created_at, ended_at, version)
 SELECT ${string(operation.id)}, ${string(operation.kind)}, ${string(operation.projectId)},
   ${string(operation.org ?? '')}, ${string(toJson(operation.request))}, ${string(operation.state)},
-  ${string(toJson(operation.result))}, ${string(operation.error ?? '')}, ${time(operation.createdAt)},
+  ${string(toJson(operation.progress))}, ${string(toJson(operation.result))}, ${string(operation.error ?? '')}, ${time(operation.createdAt)},
   ${optionalTime(operation.endedAt)}, ${uint64(operation.version)}`),
   )
 
 const toJson = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
+
+const fromJson = (text: string): unknown => (text === '' ? null : JSON.parse(text))

@@ -3,6 +3,7 @@ import { runAcrossProjects } from '../../analytics/across/run-across-projects.js
 import { createAdminAuthenticator } from '../../auth/authenticate-admin.js'
 import { openSigningKey } from '../../auth/signing-key.js'
 import type { ManagementApi } from '../../http/management/management-api.js'
+import { createUploadGate } from '../../http/management/receive-upload.js'
 import { buildManagementRoutes, limitAdmins } from '../../http/management/routes.js'
 import { buildManagementMcp } from '../../http/mcp/post-management-mcp.js'
 import { startTurn } from '../../http/query/context.js'
@@ -43,6 +44,7 @@ export const createManagement = (
         }),
       )
     }),
+  uploads: createUploadGate(),
   onOperation,
   now,
   defaultWidth: config.defaultWidth,

@@ -6,7 +6,7 @@ import { identifier, join, sql, statement, string, uint32 } from '../sql.js'
 
 /** The kinds of work that only one process at a time may do on a store. */
 export type LeaseName =
-  'migrations' | 'projects' | 'loader' | 'rollups' | 'salts' | 'moves' | 'operations'
+  'migrations' | 'projects' | 'loader' | 'rollups' | 'salts' | 'moves' | 'operations' | 'imports'
 
 /** The states that a holder writes into its table. */
 type LeaseState = 'held' | 'released'

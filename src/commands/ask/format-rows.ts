@@ -1,8 +1,9 @@
 /** Formats the rows of a response as a table. */
 import type { Cell } from '../../analytics/table.js'
+import { formatNumber } from '../../lib/counts.js'
 import { isRecord } from '../../lib/records.js'
 import { METRICS } from '../../model/metrics.js'
-import { escapeControls, formatNumber, formatTable } from '../shared/output.js'
+import { escapeControls, formatTable } from '../shared/output.js'
 
 type FlatRow = ReadonlyMap<string, Cell>
 

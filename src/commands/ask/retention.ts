@@ -1,9 +1,10 @@
 /** The command `tallyhouse ask retention`. */
 import { Option } from 'commander'
 import type { Cohort } from '../../contract/api.js'
+import { formatNumber } from '../../lib/counts.js'
 import type { AddCommand } from '../shared/context.js'
 import { omitUndefined } from '../shared/options.js'
-import { formatNumber, formatTable } from '../shared/output.js'
+import { formatTable } from '../shared/output.js'
 import { buildSharedBody } from './build-body.js'
 import {
   addBodyAndFormat,

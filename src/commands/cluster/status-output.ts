@@ -1,6 +1,7 @@
 /** Formats what `tallyhouse cluster status` prints. */
+import { formatNumber } from '../../lib/counts.js'
 import { formatDuration } from '../../lib/time.js'
-import { formatNumber, formatTable } from '../shared/output.js'
+import { formatTable } from '../shared/output.js'
 import type { ClusterStatus, ShardStatus } from './examine-cluster.js'
 import type { TimedGroup } from './time-groups.js'
 

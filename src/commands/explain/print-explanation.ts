@@ -1,7 +1,8 @@
 /** Prints how a query runs, as tables or as JSON. */
 import type { PlanDescription } from '../../analytics/plan/plan.js'
+import { formatNumber } from '../../lib/counts.js'
 import type { CommandContext } from '../shared/context.js'
-import { formatJson, formatList, formatNumber, formatTable } from '../shared/output.js'
+import { formatJson, formatList, formatTable } from '../shared/output.js'
 import {
   isSinglePlan,
   type Description,

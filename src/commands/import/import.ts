@@ -2,17 +2,17 @@
 import { Option } from 'commander'
 import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
+import { requireSuccess } from '../../ingest/import/import-file.js'
+import { addToMapping, parseOrigin, parseZone } from '../../ingest/import/import-settings.js'
 import { TOOLS } from '../../ingest/import/presets/tools.js'
 import { countAffected } from '../../ingest/loader/affected.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
-import { UserError } from '../../lib/errors.js'
 import { requireProject } from '../../projects/store.js'
 import type { AddCommand, CommandContext } from '../shared/context.js'
-import { formatCount } from '../shared/output.js'
 import { startStopwatch } from '../shared/stopwatch.js'
 import { withStore } from '../shared/with-store.js'
 import { importOne, type Imported } from './import-one.js'
-import { addToMapping, parseOrigin, parseZone, type ImportCommandOptions } from './options.js'
+import { parsing, type ImportCommandOptions } from './options.js'
 import { findSources, type ImportSource } from './sources.js'
 import { printSummary, type ImportTotal } from './summary.js'
 
@@ -34,7 +34,7 @@ export const addImport: AddCommand = (program, context) => {
       '--map <field=column>',
       'Read a field from a column, such as user_id=uuid or properties.plan=tier; repeatable; ' +
         'columns that are neither mapped nor fields of events are then ignored',
-      addToMapping,
+      parsing(addToMapping),
     )
     .addOption(
       new Option('--from <tool>', 'Tool that exported the files: see docs/imports.md')
@@ -44,12 +44,12 @@ export const addImport: AddCommand = (program, context) => {
     .option(
       '--origin <origin>',
       'Origin of the site whose access log is imported, such as https://example.com',
-      parseOrigin,
+      parsing(parseOrigin),
     )
     .option(
       '--zone <zone>',
       'IANA time zone of timestamps without a zone, such as Europe/Berlin (default: UTC)',
-      parseZone,
+      parsing(parseZone),
     )
     .option('--dry-run', 'Report what an import would do, and import nothing')
     .option(
@@ -89,29 +89,7 @@ async function importAll(
   const rejectedFiles = imported.flatMap(({ rejectedFile }) => rejectedFile ?? [])
   const total = await sumUp(opened, imported)
   printSummary(context, total, stopwatch, rejectedFiles, options)
-  if (strict && total.rejected > 0) {
-    const [file] = rejectedFiles
-    throw new UserError(`stopped at rejected rows${file === undefined ? '' : `, see ${file}`}`)
-  }
-  const unreadable = imported.flatMap((one) => describeUnreadable(one) ?? [])
-  if (unreadable.length > 0) throw new UserError(unreadable.join('; '))
-  if (total.events + total.duplicates === 0) throw new UserError(describeNothing(total))
-}
-
-/** Says why the sources, which could be read, gave no event. */
-function describeNothing({ skipped, bots, excluded, rejected }: ImportTotal): string {
-  const outcomes = Object.entries({ skipped, bots, excluded, rejected })
-  const counts = outcomes.flatMap(([name, count]) => (count === 0 ? [] : `${count} ${name}`))
-  return `nothing was loaded: ${counts.join(', ')}`
-}
-
-/** Says why a source gave nothing to import; undefined if a row could be read, even one that was skipped or excluded. */
-function describeUnreadable({ name, report, skipped, rejectedFile }: Imported): string | undefined {
-  const { received, rejected } = report
-  if (skipped > 0 || rejected < received) return undefined
-  if (received === 0) return `${name}: has no rows`
-  const which = received === 1 ? 'its only row' : `all of its ${formatCount(received, 'row')}`
-  return `${name}: ${which} could not be read${rejectedFile === undefined ? '' : `, see ${rejectedFile}`}`
+  requireSuccess(imported, strict)
 }
 
 /** Adds up the reports of all sources. */
@@ -120,7 +98,7 @@ async function sumUp(
   imported: readonly Imported[],
 ): Promise<ImportTotal> {
   const total = imported.map(({ report }) => report).reduce(addReports, EMPTY_REPORT)
-  const skipped = imported.reduce((sum, one) => sum + one.skipped, 0)
+  const skipped = imported.reduce((sum, { report }) => sum + report.skipped, 0)
   return { ...total, skipped, ...(await countUsers(cluster, imported, total)) }
 }
 

@@ -1,18 +1,16 @@
 /** Shows the progress of an import: a bar on a terminal, lines elsewhere. */
 import { SingleBar } from 'cli-progress'
+import type { Share } from '../../ingest/import/import-file.js'
 import { startStopwatch } from '../shared/stopwatch.js'
 
 interface Progress {
   /** Shows how many rows are done, and which share of the source has been read. */
-  rows(done: number, share: Share): void
+  readonly rows: (done: number, share: Share) => void
   /** Writes a line that stays visible. */
   readonly note: (text: string) => void
   /** Removes the bar. */
   stop(): void
 }
-
-/** From 0 to 1; undefined when the size of the source is not known. */
-export type Share = number | undefined
 
 /**
  * Starts to show the progress of a source.

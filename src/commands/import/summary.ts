@@ -1,7 +1,8 @@
 /** Prints the summary of an import, for people or programs. */
 import type { LoadReport } from '../../ingest/loader/load-report.js'
+import { formatNumber } from '../../lib/counts.js'
 import type { CommandContext } from '../shared/context.js'
-import { formatJson, formatNumber, formatTable, formatTime } from '../shared/output.js'
+import { formatJson, formatTable, formatTime } from '../shared/output.js'
 import type { Stopwatch } from '../shared/stopwatch.js'
 
 /** What happened to the rows of all sources. */

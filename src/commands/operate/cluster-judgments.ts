@@ -6,8 +6,9 @@ import {
   type DescribedRelocation,
 } from '../../relocation/describe.js'
 import type { VersionMark } from '../../projects/versions.js'
+import { formatCount } from '../../lib/counts.js'
 import { SECOND_MS } from '../../lib/time.js'
-import { formatCount, listFirst } from '../shared/output.js'
+import { listFirst } from '../shared/output.js'
 import { fail, ok, warn, type Finding } from './judgments.js'
 
 /** A fact about each shard, by its name. */

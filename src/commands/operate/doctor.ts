@@ -1,7 +1,8 @@
 /** The command `tallyhouse doctor`: checks an installation, and says what to do about what it finds. */
+import { formatCount } from '../../lib/counts.js'
 import { UserError } from '../../lib/errors.js'
 import type { AddCommand } from '../shared/context.js'
-import { formatCount, formatJson, formatTable } from '../shared/output.js'
+import { formatJson, formatTable } from '../shared/output.js'
 import { examine } from './examine.js'
 import type { Examined } from './examine-store.js'
 

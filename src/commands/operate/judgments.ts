@@ -4,8 +4,8 @@ import { MAX_SKEW_MS } from '../../clickhouse/clocks.js'
 import type { MigrationStatus } from '../../clickhouse/migrations/migration-status.js'
 import type { CheckedServer } from '../../clickhouse/checks/server-checks.js'
 import type { Role } from '../../config/config.js'
+import { formatCount } from '../../lib/counts.js'
 import { SECOND_MS } from '../../lib/time.js'
-import { formatCount } from '../shared/output.js'
 
 /** `warn`: it works, and is worth a look; `fail`: some promise of the service does not hold. */
 type Verdict = 'ok' | 'warn' | 'fail'

@@ -4,9 +4,10 @@ import type { TemporaryTable } from '../../clickhouse/temporary-tables.js'
 import { STEP, type Load } from '../../ingest/loader/load-log.js'
 import { LATE_MS } from '../../ingest/loader/loader-state.js'
 import type { WaitingRows } from '../../ingest/loader/stream.js'
+import { formatCount } from '../../lib/counts.js'
 import { DAY_MS, MINUTE_MS } from '../../lib/time.js'
 import type { RollupState } from '../../rollups/progress.js'
-import { formatCount, listFirst } from '../shared/output.js'
+import { listFirst } from '../shared/output.js'
 import { fail, formatSeconds, MIGRATE, ok, warn, type Finding } from './judgments.js'
 
 const START =

@@ -4,8 +4,8 @@ import { sumProjectHoldings } from '../../deletion/delete-from-shards.js'
 import type { UsersHoldings } from '../../deletion/delete-users.js'
 import { readProjectHoldings, type ProjectHoldings } from '../../deletion/holdings.js'
 import { requireProject } from '../../projects/store.js'
+import { formatCount } from '../../lib/counts.js'
 import { UserError } from '../../lib/errors.js'
-import { formatCount } from './output.js'
 import { requireShards } from './shards.js'
 
 export interface DeleteOptions {

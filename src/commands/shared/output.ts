@@ -3,11 +3,6 @@ import { isUnreachable } from '../../clickhouse/errors.js'
 
 const COLUMN_GAP = '  '
 
-const groupedNumber = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 })
-
-/** Formats a number with thousands separators: `1,234,567`. */
-export const formatNumber = (value: number): string => groupedNumber.format(value)
-
 /** Formats a value as indented JSON, for programs. */
 export const formatJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
@@ -46,10 +41,6 @@ export function listFirst(names: readonly string[], most: number): string {
   const more = names.length > most ? ` and ${names.length - most} more` : ''
   return `${names.slice(0, most).join(', ')}${more}`
 }
-
-/** Formats a count with its noun: `1 event`, `2,000 events`. */
-export const formatCount = (count: number, noun: string): string =>
-  `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /** Escapes what controls a terminal: texts of visitors may have anything. */
 export const escapeControls = (text: string): string =>

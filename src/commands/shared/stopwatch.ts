@@ -1,6 +1,6 @@
 /** Measures how fast rows are processed. */
+import { formatCount, formatNumber } from '../../lib/counts.js'
 import { SECOND_MS } from '../../lib/time.js'
-import { formatCount, formatNumber } from './output.js'
 
 export interface Stopwatch {
   /** Returns the seconds since the start. */

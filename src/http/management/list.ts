@@ -1,5 +1,6 @@
 /** All operations of management. Routes are built from this list. */
 import { ACROSS_OPERATIONS } from './across.js'
+import { IMPORT_OPERATIONS } from './imports.js'
 import { KEY_OPERATIONS } from './keys.js'
 import type { ManagementOperation } from './management-api.js'
 import { AUDIT_OPERATIONS } from './audit-log.js'
@@ -12,6 +13,7 @@ export const MANAGEMENT_OPERATIONS: readonly ManagementOperation[] = [
   ...PROJECT_OPERATIONS,
   ...KEY_OPERATIONS,
   ...LONG_OPERATIONS,
+  ...IMPORT_OPERATIONS,
   ...NOTE_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...AUDIT_OPERATIONS,

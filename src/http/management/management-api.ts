@@ -12,6 +12,7 @@ import type { ManagementContext } from '../../management/context.js'
 import type { StoredProject } from '../../projects/project.js'
 import { requireProject } from '../../projects/store.js'
 import type { Method } from '../server/routes.js'
+import type { ReceiveUpload, UploadGate } from './receive-upload.js'
 
 /** What the operations need of the service. */
 export interface ManagementApi {
@@ -25,6 +26,7 @@ export interface ManagementApi {
     projects: readonly StoredProject[],
     asker: Asker,
   ) => Promise<AcrossResponse>
+  readonly uploads: UploadGate
   /** Is called when an operation was stored. */
   readonly onOperation: () => void
   readonly now: () => Date
@@ -49,7 +51,17 @@ export interface ManagementRequest<Body = unknown> {
   readonly params: Readonly<Record<string, string>>
   /** The query string, each parameter as a text. */
   readonly query: Readonly<Record<string, string | undefined>>
+  /** Returns all values of a parameter of the query string that may be repeated. */
+  readonly listParameters: (name: string) => readonly string[]
+  /** Parsed; undefined for an upload. */
   readonly body: Body
+  /** Receives the body of an upload. */
+  readonly receive: ReceiveUpload
+  /**
+   * Runs what is left of an upload once for an `Idempotency-Key`; the body stands for what was uploaded. Other operations are run
+   * once as a whole.
+   */
+  readonly once: (body: object, run: RunRequest) => Promise<ManagementResponse>
   /** The type that the client wants most. */
   readonly accept: 'application/json' | 'text/csv'
   readonly ifMatch: string | undefined
@@ -59,12 +71,16 @@ export interface ManagementRequest<Body = unknown> {
   readonly context: ManagementContext
 }
 
+export type RunRequest = (request: ManagementRequest) => Promise<ManagementResponse>
+
 export interface ManagementResponse {
   readonly status: number
   /** Left out for a response without a body. */
   readonly body?: object
   /** In place of `body`: a text, whose type is among the headers. */
   readonly text?: string
+  /** The same, as it is read. */
+  readonly stream?: AsyncIterable<Buffer>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -75,6 +91,8 @@ export interface ManagementOperation {
   readonly scope: AdminScope
   /** The most bytes of its body; 64 kB if left out. */
   readonly maxBytes?: number
+  /** Whether its body is a file, which is neither parsed nor checked. */
+  readonly isUpload?: true
   /** What checks its body in place of the contract of management, for an operation that the contract of queries has. */
   readonly checkedAs?: AnyOperation
   /** Whether an API key of the project may call it, too. */

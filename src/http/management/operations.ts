@@ -71,13 +71,14 @@ export function acceptOperation(
   }
 }
 
-const presentOperation = (operation: StoredOperation): Operation => ({
+export const presentOperation = (operation: StoredOperation): Operation => ({
   id: operation.id,
   kind: operation.kind,
   projectId: operation.projectId,
   state: operation.state,
   createdAt: operation.createdAt.toISOString(),
   endedAt: operation.endedAt?.toISOString() ?? null,
+  progress: operation.progress,
   error: operation.error,
   result: operation.result,
 })

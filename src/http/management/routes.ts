@@ -1,8 +1,16 @@
 /** Builds the routes of management: authenticates a request, validates it, runs its operation, and sends the response. */
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { ApiError, createValidationError } from '../../contract/errors.js'
 import { recognizeCredential, parseBearerToken } from '../../contract/bearer.js'
-import { ConflictError, FieldValueError, MissingError, UserError } from '../../lib/errors.js'
+import {
+  ConflictError,
+  FieldValueError,
+  isSystemError,
+  MissingError,
+  UserError,
+} from '../../lib/errors.js'
 import type { AdminKey } from '../../auth/admin-keys.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { limitBodySize } from '../server/body.js'
@@ -20,7 +28,9 @@ import type {
   ManagementOperation,
   ManagementRequest,
   ManagementResponse,
+  RunRequest,
 } from './management-api.js'
+import { prepareUpload, receiveUpload } from './receive-upload.js'
 
 /** Counts the requests of each admin key. */
 export const limitAdmins = ({ rateLimit }: Pick<ManagementApi, 'rateLimit'>): RequestHandler =>
@@ -122,9 +132,14 @@ const requireAdminScope =
   }
 
 /** Parses the body of an operation that has one. A body of another operation is not read. */
-function readBody({ method, maxBytes = MAX_QUERY_BYTES }: ManagementOperation): readonly Handler[] {
+function readBody({
+  method,
+  isUpload,
+  maxBytes = MAX_QUERY_BYTES,
+}: ManagementOperation): readonly Handler[] {
   if (method === 'get') return [treatHeadAsGet, limitBodySize(MAX_QUERY_BYTES)]
   if (method === 'delete') return [limitBodySize(0)]
+  if (isUpload === true) return [limitBodySize(maxBytes), prepareUpload]
   return [limitBodySize(maxBytes), ...readJsonBody(maxBytes)]
 }
 
@@ -133,34 +148,67 @@ const answer =
   (api: ManagementApi, operation: ManagementOperation, stopping: AbortSignal): RequestHandler =>
   async (request, response) => {
     const signal = abortOnDisconnect(response, stopping)
-    const { key, secret } = getAdminContext(request)
-    const { cluster, now } = api
-    const managementRequest: ManagementRequest = {
-      key,
-      params: request.params as Readonly<Record<string, string>>,
-      query: mapQuery(request.query),
-      body: request.body as unknown,
-      accept:
-        request.accepts(['application/json', 'text/csv']) === 'text/csv'
-          ? 'text/csv'
-          : 'application/json',
-      ifMatch: request.get('If-Match'),
-      ifNoneMatch: request.get('If-None-Match'),
-      asker: { keyId: key.id, requestId: request.id as string, logger: request.log, signal },
-      context: { cluster, now, actor: key.id },
-    }
     const idempotencyKey = operation.method === 'post' ? request.get('Idempotency-Key') : undefined
-    const run = (one: ManagementRequest): Promise<ManagementResponse> => operation.run(api, one)
-    const sent = await (
+    const { secret } = getAdminContext(request)
+    const target = request.originalUrl
+    const once = (one: ManagementRequest, run: RunRequest): Promise<ManagementResponse> =>
       idempotencyKey === undefined
-        ? run(managementRequest)
-        : runOnce(run, managementRequest, { idempotencyKey, secret, target: request.originalUrl })
-    ).catch(throwApiError)
-    response.status(sent.status).set(sent.headers ?? {})
-    if (sent.text !== undefined) response.send(sent.text)
-    else if (sent.body === undefined) response.end()
-    else response.json(sent.body)
+        ? run(one)
+        : runOnce(run, one, { idempotencyKey, secret, target })
+    const asked: ManagementRequest = {
+      ...readRequest(api, request, signal),
+      receive: receiveUpload(request, response, api.uploads, signal),
+      once: (body, run) => once({ ...asked, body }, run),
+    }
+    const run = (one: ManagementRequest): Promise<ManagementResponse> => operation.run(api, one)
+    const sent = await (operation.isUpload === true ? run(asked) : once(asked, run)).catch(
+      throwApiError,
+    )
+    await send(response, sent)
   }
+
+/** Reads a request that is authenticated and valid. */
+function readRequest(
+  api: ManagementApi,
+  request: Request,
+  signal: AbortSignal,
+): Omit<ManagementRequest, 'once' | 'receive'> {
+  const { key } = getAdminContext(request)
+  const { cluster, now } = api
+  return {
+    key,
+    params: request.params as Readonly<Record<string, string>>,
+    query: mapQuery(request.query),
+    listParameters: (name) =>
+      new URL(request.originalUrl, 'http://service').searchParams.getAll(name),
+    body: request.body as unknown,
+    accept:
+      request.accepts(['application/json', 'text/csv']) === 'text/csv'
+        ? 'text/csv'
+        : 'application/json',
+    ifMatch: request.get('If-Match'),
+    ifNoneMatch: request.get('If-None-Match'),
+    asker: { keyId: key.id, requestId: request.id as string, logger: request.log, signal },
+    context: { cluster, now, actor: key.id },
+  }
+}
+
+async function send(response: Response, sent: ManagementResponse): Promise<void> {
+  response.status(sent.status).set(sent.headers ?? {})
+  if (sent.stream !== undefined) await sendStream(response, sent.stream)
+  else if (sent.text !== undefined) response.send(sent.text)
+  else if (sent.body === undefined) response.end()
+  else response.json(sent.body)
+}
+
+async function sendStream(response: Response, stream: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    await pipeline(Readable.from(stream), response)
+  } catch (error) {
+    // The client has left.
+    if (!isSystemError(error, 'ERR_STREAM_PREMATURE_CLOSE')) throw error
+  }
+}
 
 const mapQuery = (query: object): ManagementRequest['query'] =>
   Object.fromEntries(

@@ -30,6 +30,11 @@ export const MANAGEMENT_TOOLS: readonly ToolDefinition[] = [
   read('usage', '/v1/usage', 'What projects used, such as for invoices.'),
   read('keys', `${PROJECT}/keys`, 'Which API keys a project has.'),
   read('notes', `${PROJECT}/notes`, 'What happened to a project, such as deployments.'),
+  read(
+    'imports',
+    `${PROJECT}/imports`,
+    'Which files were imported, and what became of their rows.',
+  ),
   read('changes', '/v1/audit-log', 'Who changed what.'),
   read('operation', '/v1/operations/{id}', 'How far an operation is, by its id.'),
 ]

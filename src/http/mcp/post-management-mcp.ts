@@ -142,11 +142,15 @@ function createRequest(
     key,
     params: Object.fromEntries(texts.filter(isPlace)),
     query: Object.fromEntries(texts.filter((one) => !isPlace(one))),
+    listParameters: () => [],
     body,
     accept: 'application/json',
     ifMatch: undefined,
     ifNoneMatch: undefined,
     asker: { keyId: key.id, requestId: request.id as string, logger: request.log, signal },
     context: { cluster, now, actor: key.id },
+    // Tools only read: none receives a file.
+    receive: () => Promise.reject(new Error('a tool has no body')),
+    once: () => Promise.reject(new Error('a tool changes nothing')),
   }
 }

@@ -31,6 +31,15 @@ const ERRORS: ReadonlyMap<string, () => ApiError> = new Map([
   ],
 ])
 
+/** The connections on which a request may take longer to arrive than others. */
+const patient = new WeakSet<Duplex>()
+
+/** Lets the request that arrives on a connection take as long as it needs. Returns what ends that. */
+export function takeYourTime(socket: Duplex): () => void {
+  patient.add(socket)
+  return () => patient.delete(socket)
+}
+
 const CLOSE = { headers: { Connection: 'close' } }
 
 const createMalformedError = (): ApiError =>
@@ -60,6 +69,8 @@ export function respondToClientErrors(
   server.on('clientError', (cause: NodeJS.ErrnoException, socket) => {
     // Later errors of the same connection follow from the first.
     if (rejected.has(socket)) return
+    // Node reports this once for a request.
+    if (cause.code === 'ERR_HTTP_REQUEST_TIMEOUT' && patient.has(socket)) return
     const isGone = cause.code === 'ECONNRESET' || !socket.writable || !(socket instanceof Socket)
     if (!isGone && socket.bytesRead === 0) {
       setImmediate(closeUnused, socket)

@@ -12,6 +12,7 @@
  * | `propertyNames` | nothing: `validateProperties` checks the names, with one message for all |
  * | a union in `UNIONS` | the schema that the table names |
  * | an object of a response with `properties` | a closed object: later versions may add to it, this one must not |
+ * | a body that is a file | nothing: it is not parsed |
  * | a `format` beside its own `pattern` | the format, which is stricter and has one message |
  */
 import { FORMATS } from '../../contract/formats.js'
@@ -96,12 +97,19 @@ export const prepareDocument = (document: SpecDocument): Json =>
 function copyNode(node: unknown, place: string, schemas: Schemas): unknown {
   if (Array.isArray(node)) return node.map((item) => copyNode(item, place, schemas))
   if (!isRecord(node)) return node
-  return mapRecord(omitExamples(node), (key, value) => {
+  return mapRecord(omitFile(omitExamples(node)), (key, value) => {
     const inner = place === '' ? key : `${place}.${key}`
     if (key === 'schema') return rewriteSchema(value as Json, inner, schemas)
     if (inner !== 'components.schemas') return copyNode(value, inner, schemas)
     return mapRecord(schemas, (name, schema) => rewriteSchema(schema, name, schemas))
   })
+}
+
+/** Omits the body of an operation that takes a file: nothing parses it, so there is nothing to check. */
+function omitFile(node: Json): Json {
+  const { requestBody, ...others } = node
+  const content = isRecord(requestBody) ? requestBody['content'] : undefined
+  return isRecord(content) && !('application/json' in content) ? others : node
 }
 
 const omitExamples = ({ examples: _, ...rest }: Json): Json => rest

@@ -71,7 +71,7 @@ async function loadIntoTables(
   const reader = createLineReader(source)
   for (;;) {
     const length = await reader.measureChunk(chunkSize, MAX_LOAD.rows)
-    if (length === 0) break
+    if (length === 0 || options.stop?.aborted === true) break
     const { bytes, firstRow } = reader.take(length)
     await insertBatch(writer, {
       batch: `chunk-${firstRow}`,

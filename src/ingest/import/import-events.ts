@@ -4,7 +4,7 @@ import type { Store } from '../../clickhouse/store.js'
 import { findProject } from '../../projects/store.js'
 import { isDiskFull } from '../../clickhouse/errors.js'
 import { dropBatch, insertBatch } from '../inbox/batches.js'
-import { isShort, readDiskSpace, StoreFullError } from '../inbox/disk-space.js'
+import { requireSpace, StoreFullError } from '../inbox/disk-space.js'
 import { takeRejections } from '../inbox/rejections.js'
 import { countAffected } from '../loader/affected.js'
 import { findLoad, type FinishedLoad } from '../loader/load-log.js'
@@ -62,7 +62,7 @@ export async function importEvents(
     await withLoaderLease(writer, (holder) => resumeLoads(holder, options.loader))
     for (;;) {
       const chunk = await chunks.next(reader, { ...limits, rows: maxRows })
-      if (chunk === undefined || part?.stop.aborted === true) break
+      if (chunk === undefined || options.stop?.aborted === true) break
       if (part !== undefined && (await isRest(reader, chunk))) break
       await requireSpace(store)
       const report = await importChunk(writer, chunk, batches, options)
@@ -90,12 +90,6 @@ export async function importEvents(
 const isRest = async (reader: LineReader, { lines, loads }: Chunk): Promise<boolean> =>
   loads.length === 0 && areBlank(lines) && (await reader.peek(1)).length === 0
 
-/** Checks that the disk has space for a chunk. @throws StoreFullError when it has not */
-async function requireSpace({ lookups }: Store): Promise<void> {
-  const space = await readDiskSpace(lookups)
-  if (space !== undefined && isShort(space)) throw new StoreFullError()
-}
-
 /**
  * Loads the rows of a chunk that are not loaded yet. Adds the names of all its batches to `batches`. Returns undefined for a
  * new chunk that the store cannot load as a whole.
@@ -107,7 +101,7 @@ async function importChunk(
   options: ImportOptions,
 ): Promise<LoadReport | undefined> {
   batches.push(...loads.map(({ load }) => load.batch))
-  const earlier = loads.map(reportAsDuplicates).reduce(addReports, EMPTY_REPORT)
+  const earlier = loads.map((load) => reportEarlier(load, options)).reduce(addReports, EMPTY_REPORT)
   const rowsLeft = loads.at(-1)?.rowsLeft
   if (rowsLeft?.length === 0) return earlier
   const name = nameRetry(batch, loads.length)
@@ -124,15 +118,22 @@ async function importChunk(
   return addReports(earlier, report)
 }
 
-/** Returns the report of an earlier load with its events as duplicates, and without the rows that are loaded again. */
-function reportAsDuplicates({ report, rowsLeft }: FinishedLoad): LoadReport {
+/**
+ * Returns the report of an earlier load without the rows that are loaded again. Its events are duplicates, unless it is a load of
+ * this import.
+ */
+function reportEarlier(
+  { load, report, rowsLeft }: FinishedLoad,
+  { firstLoad = Infinity }: Pick<ImportOptions, 'firstLoad'>,
+): LoadReport {
   const { received, events, duplicates } = report
   if (rowsLeft.length === received) return EMPTY_REPORT
+  const isOwn = load.number >= firstLoad
   return {
     ...report,
     received: received - rowsLeft.length,
-    events: 0,
-    duplicates: events + duplicates,
+    events: isOwn ? events : 0,
+    duplicates: isOwn ? duplicates : events + duplicates,
     rejected: 0,
   }
 }
@@ -148,8 +149,8 @@ async function loadLines(
   const resolved = resolveTimestamps(bytes, options)
   return withLoaderLease(writer, async (holder) => {
     const done = await findLoad(holder, batch)
-    // Another import of the same source has loaded the batch in the meantime.
-    if (done !== undefined) return reportAsDuplicates(done)
+    // Another import of the same source has loaded the batch in the meantime, or a loader what this one had left.
+    if (done !== undefined) return reportEarlier(done, options)
     // An import that was killed may have inserted the batch already.
     await dropBatch(holder, batch)
     await insertBatch(holder, { batch, projectId, firstRow, bytes: resolved, now, strict })

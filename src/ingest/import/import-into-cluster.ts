@@ -10,11 +10,16 @@ import { mergeRejections } from './shards/merge-rejections.js'
 import { findRouting, type Routing } from './shards/routes.js'
 import { splitLines } from './shards/split-lines.js'
 
-export interface ClusterImportOptions extends Omit<ImportOptions, 'loader' | 'onBatch' | 'part'> {
+export interface ClusterImportOptions extends Omit<
+  ImportOptions,
+  'loader' | 'onBatch' | 'part' | 'firstLoad'
+> {
   /** Returns the context of the loader of a shard. */
   readonly getLoader: (shard: string) => LoaderContext
   /** Called with the name of each batch and the shard that has it, earlier loads included. */
   readonly onBatch?: ((batch: string, shard: Shard) => void) | undefined
+  /** By shard, the first load that is of this import; see `ImportOptions.firstLoad`. */
+  readonly firstLoads?: Readonly<Record<string, number>> | undefined
 }
 
 /** The chunks of a split source are smaller, because as many are in memory as there are parts; but not below this. */
@@ -42,11 +47,17 @@ export async function importIntoCluster(
 const importPart = (
   shard: Shard,
   source: AsyncIterable<Buffer>,
-  { getLoader, onBatch, ...options }: ClusterImportOptions & Pick<ImportOptions, 'part'>,
+  {
+    getLoader,
+    onBatch,
+    firstLoads,
+    ...options
+  }: ClusterImportOptions & Pick<ImportOptions, 'part'>,
 ): Promise<ImportReport> =>
   importEvents(shard.store, source, {
     ...options,
     loader: getLoader(shard.name),
+    firstLoad: firstLoads?.[shard.name],
     onBatch: (batch) => onBatch?.(batch, shard),
   })
 
@@ -63,12 +74,13 @@ async function importParts(
   const { streams, close } = fanOut(lines, count, chunkSize)
   const rejections = mergeRejections(count, options.onRejected)
   const soFar = shards.map((): LoadReport => EMPTY_REPORT)
-  const stop = new AbortController()
+  const end = new AbortController()
+  const stop = AbortSignal.any([end.signal, ...(options.stop === undefined ? [] : [options.stop])])
   const failures: unknown[] = []
 
   const fail = (error: unknown): ImportReport => {
     failures.push(error)
-    stop.abort()
+    end.abort()
     return EMPTY
   }
 
@@ -76,15 +88,16 @@ async function importParts(
     const report = await importPart(shard, streams[i] ?? source, {
       ...options,
       chunkSize,
-      part: { stop: stop.signal, onRow: (row) => rejections.reach(i, row) },
+      stop,
+      part: { onRow: (row) => rejections.reach(i, row) },
       onRejected: rejections.add,
       onProgress: (done) => {
         soFar[i] = done
         options.onProgress?.(soFar.reduce(addReports))
       },
     }).catch(fail)
-    if (options.strict === true && report.rejected > 0) stop.abort()
-    if (stop.signal.aborted) await close().catch(fail)
+    if (options.strict === true && report.rejected > 0) end.abort()
+    if (stop.aborted) await close().catch(fail)
     await rejections.reach(i, Infinity).catch(fail)
     return report
   }

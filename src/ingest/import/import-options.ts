@@ -18,6 +18,13 @@ export interface ImportOptions {
   /** The time of arrival of the events. */
   readonly now: Date
   readonly loader: LoaderContext
+  /**
+   * Set for an import that goes on after an interruption. Loads of its chunks from this number on are its own: their rows
+   * count as they did then, and not as duplicates.
+   */
+  readonly firstLoad?: number | undefined
+  /** Ends the import before its next chunk. */
+  readonly stop?: AbortSignal | undefined
   /** The most bytes that are loaded at once. */
   readonly chunkSize?: number
   /** Called with the rejected rows of each chunk after it is loaded. */
@@ -33,8 +40,6 @@ export interface ImportOptions {
 }
 
 interface ImportPart {
-  /** Ends the import before its next chunk. */
-  readonly stop: AbortSignal
   /** Called after each chunk, and its rejected rows, with the number of the next row. */
   readonly onRow: (row: number) => Promise<void>
 }

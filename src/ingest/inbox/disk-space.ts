@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement } from '../../clickhouse/sql.js'
+import type { Store } from '../../clickhouse/store.js'
 import { ApiError } from '../../contract/errors.js'
 import type { Logger } from '../../lib/log.js'
 import { SECOND_MS } from '../../lib/time.js'
@@ -45,6 +46,12 @@ export class StoreFullError extends Error {
   constructor(cause?: unknown) {
     super('the disk of the store is full: free some space, then import the file again', { cause })
   }
+}
+
+/** Checks that the disk has space for more. @throws StoreFullError when it has not */
+export async function requireSpace({ lookups }: Pick<Store, 'lookups'>): Promise<void> {
+  const space = await readDiskSpace(lookups)
+  if (space !== undefined && isShort(space)) throw new StoreFullError()
 }
 
 export interface DiskWatch {

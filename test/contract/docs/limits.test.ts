@@ -9,6 +9,11 @@ import { LEAST_PACE } from '../../../src/http/formats/reader-pace.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import { VARIABLES, type VariableName } from '../../../src/config/variables.js'
 import { MAX_EVENTS_BYTES } from '../../../src/http/collect/events-body.js'
+import {
+  MAX_UPLOAD_BYTES,
+  MAX_UPLOADS,
+  STALL_MS,
+} from '../../../src/http/management/receive-upload.js'
 import { MAX_QUERY_BYTES } from '../../../src/http/query/query-body.js'
 import { EVENT_LIMITS } from '../../../src/model/event-fields.js'
 import { readDoc, readTables } from './served-pages.js'
@@ -79,6 +84,11 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'Characters of `user_id`, `session_id` and `event_id`': EVENT_LIMITS.maxIdLength,
     'Characters of a URL': EVENT_LIMITS.maxUrlLength,
     'Characters of any other text': EVENT_LIMITS.maxStoredLength,
+  },
+  'Imports over HTTP': {
+    'Size of a file, as it is sent': MAX_UPLOAD_BYTES,
+    'Files that a service receives at one time': MAX_UPLOADS,
+    'Seconds that a client may pause': STALL_MS / 1_000,
   },
   'All requests': {
     // Node's default.

@@ -184,7 +184,7 @@ test.each([
   ['issue --project shop --admin', 'give either --project <id> or --admin'],
   [
     'issue --admin --scope read',
-    `option '--scope <list>' argument 'read' is invalid. Expected scopes of admin keys, joined by commas: projects:read, projects:write, keys:write, users:delete, notes:write, usage:read, audit:read, analytics:read.`,
+    `option '--scope <list>' argument 'read' is invalid. Expected scopes of admin keys, joined by commas: projects:read, projects:write, keys:write, users:delete, notes:write, imports:write, usage:read, audit:read, analytics:read.`,
   ],
   ['issue --project shop --org acme', `option '--org <name>' needs --admin`],
   ['retire', `missing required argument 'kid'`],

@@ -209,6 +209,7 @@ const fill = (path: string): string =>
     .replace('{key}', 'key_x')
     .replace('{user_id}', 'u')
     .replace('{note}', 'note_x')
+    .replace('{operation}', 'op_x')
 
 test.each(MANAGEMENT_OPERATIONS)(
   '$method $path needs its scope',

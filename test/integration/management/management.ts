@@ -19,12 +19,16 @@ export interface Sent {
   readonly status: number
   /** Undefined for a response without a body. */
   readonly body: unknown
+  /** The body as it was sent. */
+  readonly text: string
   readonly headers: Headers
 }
 
 interface SendOptions {
   readonly key?: string
   readonly body?: unknown
+  /** A file, in place of a body. */
+  readonly file?: Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -70,6 +74,10 @@ export function withManagement(env: NodeJS.ProcessEnv = {}) {
     get store() {
       return database.store
     },
+    /** The admin key that may do everything. */
+    get root() {
+      return root
+    },
     get service() {
       return service
     },
@@ -80,7 +88,7 @@ export function withManagement(env: NodeJS.ProcessEnv = {}) {
     send: async (
       method: string,
       target: string,
-      { key = root, body, headers = {} }: SendOptions = {},
+      { key = root, body, file, headers = {} }: SendOptions = {},
       address = service.managementAddress ?? service.address,
     ): Promise<Sent> => {
       const response = await fetch(address + target, {
@@ -91,10 +99,12 @@ export function withManagement(env: NodeJS.ProcessEnv = {}) {
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(file === undefined ? {} : { body: new Uint8Array(file) }),
       })
       const text = await response.text()
-      const parsed: unknown = text === '' ? undefined : JSON.parse(text)
-      return { status: response.status, body: parsed, headers: response.headers }
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+      const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : undefined
+      return { status: response.status, body: parsed, text, headers: response.headers }
     },
     /** Runs the operations that wait. */
     runOperations: () =>

@@ -72,6 +72,7 @@ const CALLS: readonly (readonly [tool: string, args: object, target: string])[] 
     { id: 'a1', from: '2026-03-01T00:00:00Z' },
     '/v1/projects/a1/notes?from=2026-03-01T00%3A00%3A00Z',
   ],
+  ['imports', { id: 'a1' }, '/v1/projects/a1/imports'],
   ['changes', { project: 'a1' }, '/v1/audit-log?project=a1'],
   ['operation', { id: 'OPERATION' }, '/v1/operations/OPERATION'],
 ]

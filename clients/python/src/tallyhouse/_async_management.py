@@ -10,6 +10,7 @@ from ._async_sender import AsyncSender
 from .models import (
     Change,
     ChangePage,
+    ImportPage,
     IssuedKey,
     Key,
     KeyList,
@@ -319,6 +320,96 @@ class AsyncManagementOperations(AsyncSender):
             _wire.Options(method="POST", headers={"Idempotency-Key": idempotency_key or _wire.new_key()}),
         )
         return cast("Operation", response)
+
+    async def list_imports(
+        self,
+        project_id: str,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> ImportPage:
+        """
+        Returns the imports of a project, the latest first, a page at a time. They are kept for 90 days.
+
+        Needs an admin key with the scope `projects:read`.
+
+        GET /v1/projects/{id}/imports
+        """
+        response = await self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/imports",
+            None,
+            _wire.Options(method="GET", query={"cursor": cursor, "limit": limit}),
+        )
+        return cast("ImportPage", response)
+
+    async def imports(
+        self,
+        project_id: str,
+        *,
+        limit: int | None = None,
+    ) -> AsyncIterator[Operation]:
+        """The items of all pages of `list_imports`, as they come."""
+        cursor: str | None = None
+        while True:
+            page = await self.list_imports(project_id, cursor=cursor, limit=limit)
+            for item in page["imports"]:
+                yield item
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    async def import_events(
+        self,
+        project_id: str,
+        body: bytes,
+        *,
+        format: Literal["ndjson", "csv", "parquet", "arrow", "log"] | None = None,
+        map: list[str] | None = None,
+        from_: Literal["umami", "matomo", "plausible", "ga4"] | None = None,
+        origin: str | None = None,
+        zone: str | None = None,
+        strict: bool | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> Operation:
+        """
+        Imports the body, a file of any format that `tallyhouse import` reads: NDJSON, CSV, Parquet, Arrow or access logs, plain or gzipped. The
+        parameters are the options of that command. The response comes when the whole file is stored; the operation then loads it, and its result says
+        what became of the rows. The same file again loads nothing twice. Nothing is ever fetched from an address.
+
+        A service takes two files at a time, and answers 503 to more. What it does not take whole leaves nothing. An `Idempotency-Key` belongs to
+        the parameters and the content of the file.
+
+        Needs an admin key with the scope `imports:write`.
+
+        POST /v1/projects/{id}/imports
+        """
+        response = await self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/imports",
+            body,
+            _wire.Options(method="POST", query={"format": format, "map": map, "from": from_, "origin": origin, "zone": zone, "strict": strict, "dryRun": dry_run}, headers={"Idempotency-Key": idempotency_key or _wire.new_key()}, media_type="application/octet-stream"),
+        )
+        return cast("Operation", response)
+
+    async def list_rejected_rows(
+        self,
+        project_id: str,
+        import_id: str,
+    ) -> str:
+        """
+        Returns the rows that an import has rejected, in the order of the file, each with its number and the reason. They are kept for 7 days after
+        the import; after that, the response is 404. While the import has not ended, it is 409.
+
+        Needs an admin key with the scope `projects:read`.
+
+        GET /v1/projects/{id}/imports/{operation}/rejected
+        """
+        response = await self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/imports/{_wire.quote(import_id)}/rejected",
+            None,
+            _wire.Options(method="GET", accept="application/x-ndjson"),
+        )
+        return cast("str", response)
 
     async def list_notes(
         self,

@@ -2270,7 +2270,7 @@ class Operation(TypedDict):
     id: str
     """The id of the operation."""
 
-    kind: Literal["project_deletion", "user_deletion"]
+    kind: Literal["project_deletion", "user_deletion", "import"]
     """What the operation does."""
 
     projectId: "ProjectId"
@@ -2282,8 +2282,11 @@ class Operation(TypedDict):
     error: str | None
     """Why it failed; `null` in any other state."""
 
-    result: "DeletionResult | None"
-    """What it has deleted; `null` until it is `done`."""
+    progress: "ImportProgress | None"
+    """How far an import is; `null` before it runs, and for other operations."""
+
+    result: "DeletionResult | ImportResult | None"
+    """What it has done; `null` until it is `done`. An import that failed at its end has a result, too: what was loaded before stays loaded."""
 
 
 class DeletionResult(TypedDict):
@@ -2297,6 +2300,66 @@ class DeletionResult(TypedDict):
 
     unknownUserIds: list[str]
     """The ids of the request that no event had."""
+
+
+class ImportProgress(TypedDict):
+    """How far an import is."""
+
+    rows: int
+    """The number of rows that it has read and loaded."""
+
+    share: float
+    """The part of the file that it has read."""
+
+
+class ImportResult(TypedDict):
+    """What became of the rows of a file: `read` is the sum of `loaded`, `duplicates`, `bots`, `excluded`, `rejected` and `skipped`, as `tallyhouse import
+    --json` prints them. With `dryRun`, what would have.
+    """
+
+    read: int
+    """The rows of the file."""
+
+    loaded: int
+    """The rows that became events."""
+
+    duplicates: int
+    """The rows whose events were loaded before."""
+
+    bots: int
+    """The rows of bots."""
+
+    excluded: int
+    """The rows from addresses and countries that the project excludes."""
+
+    rejected: int
+    """The invalid rows."""
+
+    skipped: int
+    """The rows that are not events, such as requests for images in an access log."""
+
+    users: int
+    """The users of the events, also of duplicates."""
+
+    sessions: int
+    """The sessions of the events, also of duplicates."""
+
+    first: "OptionalTime"
+    last: "OptionalTime"
+    dryRun: bool
+    """Whether nothing was loaded because that was asked for."""
+
+    notes: list[str]
+    """How the file was read, where that may not be expected, such as timestamps without a zone."""
+
+
+class ImportPage(TypedDict):
+    """Imports of a project, the latest first."""
+
+    imports: "list[Operation]"
+    """The operations of this page."""
+
+    nextCursor: "NextCursor"
 
 
 class Note(TypedDict):

@@ -1,9 +1,9 @@
 /** Explains why an import of a source failed, and how far it got. */
 import { types } from 'node:util'
-import { LineTooLongError, SourceError } from '../../ingest/import/formats/format.js'
-import { StoreFullError } from '../../ingest/inbox/disk-space.js'
+import { LineTooLongError, SourceError } from './formats/format.js'
+import { StoreFullError } from '../inbox/disk-space.js'
+import { formatCount } from '../../lib/counts.js'
 import { UserError } from '../../lib/errors.js'
-import { formatCount } from '../shared/output.js'
 
 /** Returns a UserError for a failure of the source, or of the disk, and any other error unchanged. */
 export function explainFailure(error: unknown, name: string, rowsBefore: number): unknown {
