@@ -381,7 +381,7 @@ export interface paths {
         };
         /**
          * Get the document for generated clients
-         * @description Both contracts as one, reduced to what generated clients can type well: bodies in JSON alone, errors by their status, and of
+         * @description All contracts as one, reduced to what generated clients can type well: bodies in JSON alone, errors by their status, and of
          *     several forms of a member those with objects. It allows less than the contracts, and nothing else.
          */
         readonly get: operations["getClientContract"];
@@ -401,8 +401,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Get both contracts as one document
-         * @description The operations of the query API and of the collector, for importers and gateways. Names that both use differently begin with `Collector` for the latter.
+         * Get all contracts as one document
+         * @description The operations of the query API, of the collector and of management, for importers and gateways. Names that several use differently begin
+         *     with `Collector` or `Management`.
          */
         readonly get: operations["getWholeContract"];
         readonly put?: never;
@@ -441,7 +442,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Get both contracts for OpenAPI 3.0
+         * Get all contracts for OpenAPI 3.0
          * @description A copy of `/openapi-all.json` in OpenAPI 3.0.3.
          */
         readonly get: operations["getWholeContract30"];

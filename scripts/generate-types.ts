@@ -43,8 +43,7 @@ export const CLIENT_DOCUMENT = 'generated/openapi-client.json'
 
 /** Returns the text of the document for generated clients. */
 export function generateClientDocument(): string {
-  const { openapi, collector } = readSpecs()
-  const document = reduceForClients(mergeDocuments(openapi.document, collector.document))
+  const document = reduceForClients(mergeDocuments(readSpecs()))
   return `${JSON.stringify(document, null, 2)}\n`
 }
 

@@ -36,7 +36,7 @@ for (const name of await readdir(types)) {
   const text = await readFile(path.join(types, name), 'utf8')
   await writeDeclaration(name, text.replaceAll('../../../generated/', './'))
 }
-for (const name of ['openapi.d.ts', 'collector.d.ts']) {
+for (const name of ['openapi.d.ts', 'collector.d.ts', 'management.d.ts']) {
   const contract = path.join(home, '../../generated', name)
   await writeDeclaration(name, await readFile(contract, 'utf8'))
 }

@@ -4,11 +4,12 @@
  *
  * | original | copy |
  * |---|---|
- * | a body in several media types | `application/json` alone |
+ * | a body in JSON and other media types | `application/json` alone |
  * | the response `default` | nothing: the errors that have a name are listed by their status |
  * | a union with an object, arrays and free texts | without the arrays and texts, which mean the same |
  * | a union with a member that only streams have (`x-streamed`), or another says better (`x-superseded-by`) | without it |
  * | a union of one member | the member |
+ * | the default of an optional member | a sentence of its description: openapi-typescript takes a member with a default for a required one |
  * | headers and examples of responses | nothing |
  * | `x-…` | nothing |
  * | the description of the whole | its summary: generators copy it into every file |
@@ -45,11 +46,14 @@ function reduceMember(key: string, value: unknown, schemas: Schemas): unknown {
   if (key === 'examples' || key === 'example' || !isRecord(value)) {
     return Array.isArray(value) && key === 'examples' ? value : reduceNode(value, schemas)
   }
+  if (key === 'properties') {
+    return mapRecord(value, (_, member) => reduceNode(describeDefault(member as Json), schemas))
+  }
   if (key === 'content') {
     const { [JSON_TYPE]: json } = value
-    return json === undefined
-      ? value
-      : { [JSON_TYPE]: reduceNode(omit(json, ['examples']), schemas) }
+    return mapRecord(json === undefined ? value : { [JSON_TYPE]: json }, (_, body) =>
+      reduceNode(omit(body, ['examples']), schemas),
+    )
   }
   if (key === 'responses') {
     return mapRecord(omit(value, ['default']), (_, response) =>
@@ -57,6 +61,15 @@ function reduceMember(key: string, value: unknown, schemas: Schemas): unknown {
     )
   }
   return reduceNode(value, schemas)
+}
+
+/** Says in words what the default of a member is. */
+function describeDefault({ default: value, ...member }: Json): Json {
+  if (value === undefined) return member
+  return {
+    ...member,
+    description: `${String(member['description'])} By default ${JSON.stringify(value)}.`,
+  }
 }
 
 /** The marks of members of unions that the copy does without. */

@@ -5,6 +5,7 @@
  * | 3.1 | 3.0.3 |
  * |---|---|
  * | `type: [x, 'null']` | `type: x` with `nullable` |
+ * | `oneOf` references and `type: 'null'` | what the last one refers to is `nullable`; if it is the only one, there is no union |
  * | `examples` of a schema | `example`, the first of them |
  * | a tuple (`prefixItems`) | an array whose items are a union, of the same length |
  * | `anyOf` some strings and a string | the latter |
@@ -58,6 +59,7 @@ const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set(['items', 'additionalProper
 
 function convertSchema(schema: Json, schemas: Schemas): Json {
   if (typeof schema['$ref'] === 'string') return { $ref: schema['$ref'] }
+  if (isOrNull(schema)) return convertOrNull(schema, schemas)
   if ('unevaluatedProperties' in schema) return convertSchema(mergeAllOf(schema, schemas), schemas)
   const entries = Object.entries(schema).flatMap(([key, value]) =>
     key.startsWith('x-') || DROPPED.has(key) ? [] : convertKeyword(key, value, schemas),
@@ -66,6 +68,23 @@ function convertSchema(schema: Json, schemas: Schemas): Json {
   const wide = (anyOf as readonly Json[]).find((part) => isFreeString(part, schemas))
   if (wide === undefined) return Object.fromEntries(entries)
   return '$ref' in wide ? wide : { ...wide, ...converted }
+}
+
+const isNull = ({ type }: Json): boolean => type === 'null'
+
+const isOrNull = ({ oneOf = [] }: Json): boolean => (oneOf as readonly Json[]).some(isNull)
+
+/** Converts a union with `null`: null matches exactly one of its members. */
+function convertOrNull({ oneOf, ...rest }: Json, schemas: Schemas): Json {
+  const others = (oneOf as readonly Json[]).filter((member) => !isNull(member))
+  const last = others.at(-1) ?? {}
+  const referred = schemas[nameOf(last['$ref'])] ?? last
+  const nullable = { ...convertSchema(referred, schemas), nullable: true }
+  if (others.length === 1) return { ...nullable, ...convertSchema(rest, schemas) }
+  return {
+    ...convertSchema(rest, schemas),
+    oneOf: [...others.slice(0, -1).map((member) => convertSchema(member, schemas)), nullable],
+  }
 }
 
 /** Returns what stands for a keyword: its entries in the copy. */

@@ -1,7 +1,7 @@
-/** Merges both contracts into one document, for tools that import a single one. */
+/** Merges the contracts into one document, for tools that import a single one. */
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, mapRecord } from '../lib/records.js'
-import type { SpecDocument } from './spec.js'
+import type { SpecDocument, SpecName, Specs } from './spec.js'
 
 type Json = Readonly<Record<string, unknown>>
 type Components = Readonly<Record<string, Json>>
@@ -19,14 +19,27 @@ interface Document {
   readonly components: Components
 }
 
-/** Stands before the name of a component of the second contract that the first has, too, and defines differently. */
-const PREFIX = 'Collector'
+/** The contracts in their order, and what stands before the name of a component that an earlier one has and defines differently. */
+const PREFIXES: Readonly<Record<SpecName, string>> = {
+  openapi: '',
+  collector: 'Collector',
+  management: 'Management',
+}
 
-/** Returns one document with the operations of both. Components that both define alike are shared. */
-export function mergeDocuments(first: SpecDocument, second: SpecDocument): SpecDocument {
+/** Returns one document with the operations of all contracts. Components that several define alike are shared. */
+export const mergeDocuments = (specs: Specs): SpecDocument =>
+  Object.entries(PREFIXES)
+    .map(([name, prefix]) => ({ document: specs[name as SpecName].document, prefix }))
+    .reduce((merged, { document, prefix }) => ({
+      document: mergeTwo(merged.document, document, prefix),
+      prefix,
+    })).document
+
+function mergeTwo(first: SpecDocument, second: SpecDocument, prefix: string): SpecDocument {
   const one = first as unknown as Document
   const other = second as unknown as Document
-  const renamed = rename(other, findDifferent(one.components, other.components)) as Document
+  const different = findDifferent(one.components, other.components)
+  const renamed = rename(other, different, prefix) as Document
   const merged = {
     ...one,
     info: {
@@ -42,7 +55,7 @@ export function mergeDocuments(first: SpecDocument, second: SpecDocument): SpecD
 
 /** Lists the references of components that both documents have, and that are or contain something different. */
 function findDifferent(one: Components, other: Components): ReadonlySet<string> {
-  const shared = Object.entries(other).flatMap(([kind, named]) =>
+  const shared = Object.entries(omitSchemes(other)).flatMap(([kind, named]) =>
     Object.entries(named)
       .filter(([name]) => one[kind] !== undefined && Object.hasOwn(one[kind], name))
       .map(([name, value]) => ({
@@ -61,6 +74,9 @@ function findDifferent(one: Components, other: Components): ReadonlySet<string> 
   return different
 }
 
+/** Operations name security schemes without a reference, so one name is one scheme in all contracts. */
+const omitSchemes = ({ securitySchemes: _, ...components }: Components): Components => components
+
 const isReference = (value: unknown): value is string =>
   typeof value === 'string' && value.startsWith('#/components/')
 
@@ -71,11 +87,11 @@ function listReferences(node: unknown): readonly string[] {
     : []
 }
 
-/** Renames components, and everything that refers to them. */
-function rename(document: Document, references: ReadonlySet<string>): unknown {
+/** Puts a prefix before the names of components, and wherever something refers to them. */
+function rename(document: Document, references: ReadonlySet<string>, prefix: string): unknown {
   const follow = (node: unknown): unknown => {
     if (isReference(node)) {
-      return references.has(node) ? node.replace(/[^/]+$/, `${PREFIX}$&`) : node
+      return references.has(node) ? node.replace(/[^/]+$/, `${prefix}$&`) : node
     }
     if (Array.isArray(node)) return node.map(follow)
     return isRecord(node) ? mapRecord(node, (_, value) => follow(value)) : node
@@ -83,7 +99,7 @@ function rename(document: Document, references: ReadonlySet<string>): unknown {
   const components = mapRecord(document.components, (kind, named) =>
     Object.fromEntries(
       Object.entries(named).map(([name, value]) => [
-        references.has(`#/components/${kind}/${name}`) ? `${PREFIX}${name}` : name,
+        references.has(`#/components/${kind}/${name}`) ? `${prefix}${name}` : name,
         follow(value),
       ]),
     ),

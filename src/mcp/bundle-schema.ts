@@ -60,6 +60,53 @@ export function bundleSchema(
   }
 }
 
+/** A parameter of an operation, or a reference to one. */
+export interface Parameter {
+  readonly $ref?: string
+  readonly name: string
+  readonly in: string
+  readonly description: string
+  readonly required?: boolean
+  readonly schema: Json
+}
+
+/**
+ * Returns the schema of an object with the parameters of an operation, but those of headers.
+ *
+ * @throws Error if the schema of one refers to another
+ */
+export function bundleParameters(
+  document: SpecDocument,
+  parameters: readonly Parameter[],
+): ObjectSchema {
+  const { components } = document as unknown as ParametersDocument
+  const asked = parameters
+    .map((one) => (one.$ref === undefined ? one : components.parameters[lastPart(one.$ref)]))
+    .filter((one) => one !== undefined)
+    .filter((one) => one.in !== 'header')
+  const refuse = (name: string): never => {
+    throw new Error(`a parameter refers to ${name}`)
+  }
+  const properties = asked.map(({ name, description, schema }) => [
+    name,
+    { ...copySchema(schema, true, refuse), description },
+  ])
+  const required = asked.filter((one) => one.required).map(({ name }) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties) as Json,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+}
+
+/** The part of a contract that has the parameters. */
+interface ParametersDocument {
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
+}
+
+const lastPart = (reference: string): string => reference.split('/').at(-1) ?? ''
+
 function getSchema({ components }: SpecDocument, name: string): Json {
   const schema = components.schemas[name]
   if (schema === undefined) throw new Error(`the contract has no schema ${name}`)

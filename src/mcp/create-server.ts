@@ -15,7 +15,7 @@ import { readVersion } from '../lib/version.js'
 import { buildCallResult, type ToolOutcome } from './call-result.js'
 import { chooseOperation } from './choose-operation.js'
 import { listPages, readPage, type PageResource } from './pages.js'
-import { INSTRUCTIONS, type ToolDefinition, type ToolOperation } from './tools.js'
+import type { ToolDefinition, ToolOperation } from './tools.js'
 
 /**
  * Runs the operation of a tool.
@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly definitions: readonly ToolDefinition[]
   /** The tools as the protocol describes them. */
   readonly tools: readonly Tool[]
+  /** What models are told about all tools. */
+  readonly instructions: string
   /** The documentation. */
   readonly pages: readonly PageResource[]
   readonly run: RunTool
@@ -49,11 +51,11 @@ const INFO = { name: 'tallyhouse', title: 'Tallyhouse', version: readVersion() }
 /** Creates a server. The caller connects it, once, and closes it. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- the other class needs a copy of each schema in zod
 export function createServer(options: ServerOptions): Server {
-  const { definitions, tools, pages, run, isStructured } = options
+  const { definitions, tools, instructions, pages, run, isStructured } = options
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
   const server = new Server(INFO, {
     capabilities: { tools: {}, resources: {} },
-    instructions: INSTRUCTIONS,
+    instructions,
     jsonSchemaValidator: VALIDATOR,
   })
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }))

@@ -3,12 +3,14 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { reduceForClients } from '../contract/client-document.js'
 import type { SpecDocument } from '../contract/spec.js'
 import { mapRecord } from '../lib/records.js'
-import { bundleSchema, type ObjectSchema } from './bundle-schema.js'
+import {
+  bundleParameters,
+  bundleSchema,
+  type ObjectSchema,
+  type Parameter,
+} from './bundle-schema.js'
 import { mergeRequests } from './merge-schemas.js'
 import type { ToolDefinition } from './tools.js'
-
-/** The arguments of a tool whose operation has no body. */
-const NO_ARGUMENTS: ObjectSchema = { type: 'object', properties: {}, additionalProperties: false }
 
 /**
  * Lists the tools. They have no schemas of results, which would be half of the list, and models do not need them.
@@ -51,15 +53,15 @@ function describeTool(
   }
 }
 
-/** Bundles the schema of the body of an operation. */
+/** Bundles the schema of the body of an operation, or of its parameters if it has none. */
 function bundle(
   document: SpecDocument,
   method: string,
   path: string,
   described: Set<string>,
 ): ObjectSchema {
-  const { requestBody } = getOperation(document, method, path)
-  if (requestBody === undefined) return NO_ARGUMENTS
+  const { requestBody, parameters = [] } = getOperation(document, method, path)
+  if (requestBody === undefined) return bundleParameters(document, parameters)
   const { $ref } = requestBody.content['application/json'].schema
   return bundleSchema(document, $ref.split('/').at(-1) ?? '', described)
 }
@@ -78,6 +80,7 @@ interface OperationsDocument {
 interface Operation {
   readonly summary: string
   readonly description: string
+  readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content
 }
 

@@ -1,4 +1,4 @@
-/** The copies for importers are valid, and accept what the contracts accept: both as one document, and OpenAPI 3.0. */
+/** The copies for importers are valid, and accept what the contracts accept: all as one document, and OpenAPI 3.0. */
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
@@ -10,11 +10,13 @@ import { readSpecs, type SpecDocument } from '../../src/contract/spec.js'
 import { PROJECT, QUERY } from './contract-app.js'
 import { document, examplesOf, listNodes } from './document.js'
 
-const { openapi, collector } = readSpecs()
-const whole = mergeDocuments(openapi.document, collector.document)
+const specs = readSpecs()
+const { openapi, collector, management } = specs
+const whole = mergeDocuments(specs)
 const copies = {
   'openapi-3.0': convertToOpenApi30(openapi.document),
   'collector-3.0': convertToOpenApi30(collector.document),
+  'management-3.0': convertToOpenApi30(management.document),
   'openapi-all-3.0': convertToOpenApi30(whole),
 }
 const EVENTS = '/v1/events'
@@ -25,16 +27,18 @@ interface Parts {
 }
 const partsOf = (copy: SpecDocument) => copy as unknown as Parts
 
-/** The validator reads a discriminator in a way of its own; without it, the union says the same. */
-const omitDiscriminators = (copy: SpecDocument): unknown =>
-  JSON.parse(
-    JSON.stringify(copy, (key, value: unknown) => (key === 'discriminator' ? undefined : value)),
-  )
+/**
+ * What the validator reads in a way of its own: a discriminator, without which the union says the same, and the `id` of an example, which
+ * it takes for the name of a schema.
+ */
+const MISREAD: ReadonlySet<string> = new Set(['discriminator', 'example', 'examples'])
+const omitMisread = (copy: SpecDocument): unknown =>
+  JSON.parse(JSON.stringify(copy, (key, value: unknown) => (MISREAD.has(key) ? undefined : value)))
 
 /** Creates an app that checks requests and responses by a copy, and the copy itself by the schema of OpenAPI 3.0. */
 function appOf(copy: SpecDocument): Express {
   const handlers = OpenApiValidator.middleware({
-    apiSpec: omitDiscriminators(copy) as never,
+    apiSpec: omitMisread(copy) as never,
     formats: FORMATS,
     validateSecurity: false,
     validateResponses: true,
@@ -49,8 +53,8 @@ function appOf(copy: SpecDocument): Express {
   app.post(QUERY, (req, res) => void res.json(responses.get(req.get('X-Request-Id') ?? '')))
   app.get(PROJECT, (_req, res) => void res.json(responses.get('project')))
   app.post(EVENTS, (_req, res) => void res.status(202).json({ accepted: 1 }))
-  app.use(((error: { status: number; message: string }, _req, res, _next) => {
-    res.status(error.status).send(error.message)
+  app.use(((error: { status?: number; message: string }, _req, res, _next) => {
+    res.status(error.status ?? 500).send(error.message)
   }) as express.ErrorRequestHandler)
   return app
 }
@@ -95,6 +99,13 @@ describe('OpenAPI 3.0', () => {
     expect({ status, text }).toEqual({ status: 202, text: '{"accepted":1}' })
   })
 
+  test('a reference or null is what it refers to, nullable', () => {
+    const { ManagedProject: project } = partsOf(copies['management-3.0']).components['schemas']!
+    expect(project).toMatchObject({
+      properties: { formerToken: { type: 'object', nullable: true, required: ['token', 'until'] } },
+    })
+  })
+
   test.each([
     ['an unknown member', QUERY, { date_range: 'today', bogus: 1 }],
     ['a period with three ends', QUERY, { date_range: ['2026-01-01', '2026-01-02', '2026-01-03'] }],
@@ -110,11 +121,11 @@ describe('OpenAPI 3.0', () => {
   })
 })
 
-describe('both contracts as one', () => {
+describe('all contracts as one', () => {
   const { paths, components } = partsOf(whole)
-  const originals = [openapi, collector].map(({ document }) => partsOf(document))
+  const originals = Object.values(specs).map(({ document }) => partsOf(document))
 
-  test('it has the operations of both', () => {
+  test('it has the operations of all', () => {
     expect(Object.keys(paths)).toEqual(originals.flatMap((one) => Object.keys(one.paths)))
   })
 
@@ -124,22 +135,32 @@ describe('both contracts as one', () => {
       const [, , kind = '', name = ''] = reference.split('/')
       expect(components[kind]).toHaveProperty([name])
     }
-    expect(components['schemas']).toMatchObject(originals[0]!.components['schemas']!)
-    const own = Object.keys(originals[1]!.components['schemas']!)
-    expect(
-      own.filter(
-        (name) =>
-          !(name in components['schemas']!) && !(`Collector${name}` in components['schemas']!),
-      ),
-    ).toEqual([])
+    expect(components['schemas']).toMatchObject(partsOf(openapi.document).components['schemas']!)
+    const merged = Object.keys(components['schemas']!)
+    for (const [prefix, { document: one }] of [
+      ['Collector', collector],
+      ['Management', management],
+    ] as const) {
+      const own = Object.keys(partsOf(one).components['schemas']!)
+      expect(
+        own.filter((name) => !merged.includes(name) && !merged.includes(prefix + name)),
+      ).toEqual([])
+    }
   })
 
-  test('what both define alike is shared, and what refers to something different is not', () => {
+  test('operations name security schemes that mean the same in all contracts', () => {
+    for (const { components: own } of originals) {
+      expect(components['securitySchemes']).toMatchObject(own['securitySchemes'] ?? {})
+    }
+  })
+
+  test('what several define alike is shared, and what refers to something different is not', () => {
     expect(
       Object.keys(components['headers']!).filter((name) => name.includes('RequestId')),
     ).toEqual(['RequestId'])
     expect(components['schemas']!['CollectorErrorResponse']).toMatchObject({
       properties: { error: { $ref: '#/components/schemas/CollectorApiError' } },
     })
+    expect(components['schemas']!['ManagementApiError']).toBeDefined()
   })
 })

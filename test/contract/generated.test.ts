@@ -1,6 +1,7 @@
 /** The committed types are those that the contracts generate. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
+import { MANAGEMENT_CLIENTS } from '../../scripts/generate-management-clients.js'
 import {
   generatePythonModels,
   PYTHON_MODELS,
@@ -27,4 +28,8 @@ test('so is the document for generated clients', async () => {
 test('so are the models of the Python client', async () => {
   const committed = await readFile(packagePath(PYTHON_MODELS), 'utf8')
   expect(committed).toBe(generatePythonModels(readContract()))
+})
+
+test.each(Object.entries(MANAGEMENT_CLIENTS))('so is %s', async (file, write) => {
+  expect(await readFile(packagePath(file), 'utf8')).toBe(await write())
 })

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tallyhouse import Client, ExportRequest, QueryRequest, QueryResponse, Tracker
+from tallyhouse import Client, ExportRequest, ManagementClient, QueryRequest, QueryResponse, Tracker
 
 VALID: QueryRequest = {
     "date_range": ["2026-06-01", "2026-06-14"],
@@ -45,6 +45,13 @@ def send(tracker: Tracker, ip: str, user_agent: str | None) -> None:
     tracker.track({"name": "signup"})  # pyright: ignore[reportCallIssue, reportArgumentType]
     tracker.track({"ip": ip})  # pyright: ignore[reportCallIssue, reportArgumentType]
     tracker.track({"user_id": "u42", "event": "signup"})  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def manage(admin: ManagementClient) -> str:
+    admin.create_project({"name": "Shop"})  # pyright: ignore[reportArgumentType]
+    admin.update_project("shop", {"keepdays": 1})  # pyright: ignore[reportArgumentType]
+    admin.get_usage(interval="week")  # pyright: ignore[reportArgumentType]
+    return admin.issue_key("shop", {"scopes": ["read"]})["key"]["scopes"][0]
 
 
 def test_requests_know_what_they_need() -> None:

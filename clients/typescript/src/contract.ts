@@ -1,7 +1,9 @@
-/** Short names for the types of the contract. Those of queries and their rows are in rows.ts. */
+/** Short names for the types of the contracts. Those of queries and their rows are in rows.ts. */
+import type { components as Management } from '../../../generated/management.js'
 import type { components } from '../../../generated/openapi.js'
 
 type Schemas = components['schemas']
+type Managed = Management['schemas']
 
 export type Filter = Schemas['QueryFilter']
 export type Metric = Schemas['Metric']
@@ -21,6 +23,23 @@ export type ExportedEvent = Schemas['ExportedEvent']
 export type Period = Schemas['Period']
 export type Project = Schemas['Project']
 export type ErrorResponse = Schemas['ErrorResponse']
-export type ErrorCode = Schemas['ErrorCode']
+export type ErrorCode = Schemas['ErrorCode'] | Managed['ErrorCode']
 export type FieldError = Schemas['FieldError']
+export type ManagedProject = Managed['ManagedProject']
+export type NewProject = Managed['NewProject']
+export type ProjectSettings = Managed['ProjectSettings']
+export type ProjectChanges = Managed['ProjectChanges']
+export type Key = Managed['Key']
+export type NewKey = Managed['NewKey']
+export type IssuedKey = Managed['IssuedKey']
+export type Note = Managed['Note']
+export type NewNote = Managed['NewNote']
+/** What takes longer than a request. */
+export type Operation = Managed['Operation']
+export type Usage = Managed['Usage']
+export type ProjectStatus = Managed['ProjectStatus']
+/** An entry of the audit log. */
+export type Change = Managed['Change']
+export type ProjectsQueryRequest = Schemas['ProjectsQueryRequest']
+export type ProjectsQueryResponse = Schemas['ProjectsQueryResponse']
 export type { components, paths } from '../../../generated/openapi.js'

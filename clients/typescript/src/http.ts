@@ -27,6 +27,14 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
+/** What a request is sent with that is not a query. */
+export interface SendOptions extends RequestOptions {
+  /** POST with a body and GET without, unless it is given. */
+  readonly method?: string
+  /** With a `Content-Type`, the body is sent as it is. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** How a response is read. */
 export interface Reader<T> {
   readonly mediaType: string
@@ -36,16 +44,17 @@ export interface Reader<T> {
   readonly read: (response: Response, deadline: Deadline) => T | Promise<T>
 }
 
-/** Sends a request until it succeeds, or there is no use in sending it again. @param body an object, or JSON; undefined for GET */
+/** Sends a request until it succeeds, or there is no use in sending it again. @param body an object, or JSON; undefined for none */
 export type Ask = <T>(
   path: string,
   body: object | string | undefined,
-  options?: RequestOptions,
+  options?: SendOptions,
   reader?: Reader<T>,
 ) => Promise<Result<T>>
 
 const DEFAULT_TIMEOUT_SECONDS = 30
 const JSON_TYPE = 'application/json'
+const NO_CONTENT = 204
 
 export function connect(token: string, options: ConnectionOptions): Ask {
   const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options
@@ -54,7 +63,7 @@ export function connect(token: string, options: ConnectionOptions): Ask {
   return async <T>(
     path: string,
     body: object | string | undefined,
-    { signal }: RequestOptions = {},
+    { signal, method, headers: given }: SendOptions = {},
     reader: Reader<T> = { mediaType: JSON_TYPE, read: readJson as Reader<T>['read'] },
   ) => {
     const next = countRetries(options)
@@ -63,12 +72,21 @@ export function connect(token: string, options: ConnectionOptions): Ask {
       Authorization: `Bearer ${token}`,
       Accept: reader.mediaType,
       ...(body === undefined ? {} : { 'Content-Type': JSON_TYPE }),
+      ...given,
     }
     // Followed, a redirection would lose the key, or make a GET of a POST.
     const init: RequestInit = {
       redirect: 'manual',
       headers,
-      ...(body === undefined ? {} : { method: 'POST', body: toJson(body) }),
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      ...(body === undefined
+        ? {}
+        : {
+            body:
+              headers['Content-Type'] === JSON_TYPE
+                ? toJson(body)
+                : (body as NonNullable<RequestInit['body']>),
+          }),
     }
     for (;;) {
       const result = await sendOnce(
@@ -102,8 +120,9 @@ async function sendOnce<T>(
   deadline.start()
   try {
     const response = await send(new Request(url, { ...init, signal: deadline.signal }))
-    const isFound = response.ok && response.headers.get('content-type')?.startsWith(mediaType)
-    if (isFound) return { ok: true, data: await read(response, deadline) }
+    const isEmpty = response.status === NO_CONTENT
+    const isFound = isEmpty || response.headers.get('content-type')?.startsWith(mediaType)
+    if (response.ok && isFound) return { ok: true, data: await read(response, deadline) }
     const text = response.ok ? '' : await response.text()
     if (response.ok) void response.body?.cancel().catch(() => undefined)
     return { ok: false, error: describeError(text, response) }
@@ -114,7 +133,9 @@ async function sendOnce<T>(
   }
 }
 
-async function readJson(response: Response): Promise<unknown> {
+/** Reads the JSON of a response; undefined if it is an empty one. @throws IncompleteResponseError */
+export async function readJson(response: Response): Promise<unknown> {
+  if (response.status === NO_CONTENT) return undefined
   const data = parseJson(await response.text())
   if (data !== undefined) return data
   throw new IncompleteResponseError('The response ended too early: it is not complete JSON.')

@@ -1,4 +1,4 @@
-/** A client of Tallyhouse: it asks the query API, and sends events. */
+/** A client of Tallyhouse: it asks the query API, sends events, and manages projects. */
 import { sendBatch, type BatchResponse, type CheckedBatch } from './batch.js'
 import type {
   BatchRequest,
@@ -23,6 +23,13 @@ export type { BatchResponse, CheckedBatch } from './batch.js'
 export type * from './contract.js'
 export { QueueFullError, type DeliveryOptions, type Exclusion, type SentEvent } from './delivery.js'
 export type { ConnectionOptions, RequestOptions, Send } from './http.js'
+export {
+  createManagement,
+  type ManagementClient,
+  type ManagementOptions,
+  type WaitOptions,
+} from './management.js'
+export type { TaggedResult, Upload } from './management-request.js'
 export { IncompleteResponseError, type Result, type TallyhouseError } from './result.js'
 export type { RetryOptions } from './retries.js'
 export type { Checked, FlatRow, QueryRequest, QueryResponse, Row } from './rows.js'

@@ -12,6 +12,7 @@ import {
 } from '../../http/collect/event-limits.js'
 import { createEventsReader, MAX_EVENTS_BYTES } from '../../http/collect/events-body.js'
 import { warnOfProxies } from '../../http/collect/read-client-info.js'
+import { buildManagementMcp, passOtherKeys } from '../../http/mcp/post-management-mcp.js'
 import { recognizeKeys, refuseEarly, type Recognize } from '../../http/query/refuse-early.js'
 import {
   createRefusalPace,
@@ -19,7 +20,7 @@ import {
   type PaceRefusal,
 } from '../../http/query/slow-refusals.js'
 import type { ManagementApi } from '../../http/management/management-api.js'
-import { buildManagementRoutes } from '../../http/management/routes.js'
+import { buildManagementRoutes, limitAdmins } from '../../http/management/routes.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
@@ -92,11 +93,17 @@ export function createApp(dependencies: AppDependencies): Express {
       }),
   )
   if (api !== undefined) app.use(refuseOddNames)
+  const limit = limitAdmins({ rateLimit: management?.rateLimit ?? 0 })
+  if (management !== undefined) {
+    // Before the route of API keys, to which it leaves their requests.
+    const handlers = buildManagementMcp(management, contract, limit, shutdown.stopping)
+    app.post('/mcp', passOtherKeys, ...handlers)
+  }
   addRoutes(app, {
     ...(collector === undefined ? {} : buildCollectorRoutes(collector, dependencies)),
     ...(api === undefined ? {} : buildQueryRoutes(api, counters, contract, shutdown)),
     ...(management &&
-      buildManagementRoutes(management, contract, shutdown.stopping, api?.authenticate)),
+      buildManagementRoutes(management, contract, limit, shutdown.stopping, api?.authenticate)),
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter(collector.scriptName))

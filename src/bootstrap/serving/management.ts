@@ -4,7 +4,8 @@ import { createAdminAuthenticator } from '../../auth/authenticate-admin.js'
 import { openSigningKey } from '../../auth/signing-key.js'
 import type { ManagementApi } from '../../http/management/management-api.js'
 import { createUploadGate } from '../../http/management/receive-upload.js'
-import { buildManagementRoutes } from '../../http/management/routes.js'
+import { buildManagementRoutes, limitAdmins } from '../../http/management/routes.js'
+import { buildManagementMcp } from '../../http/mcp/post-management-mcp.js'
 import { startTurn } from '../../http/query/context.js'
 import type { Authenticate } from '../../http/query/handlers.js'
 import { logPlan } from '../../http/query/plan-log.js'
@@ -95,7 +96,12 @@ export async function listenForManagement(
     observer: instruments?.http,
     startSpan: traces?.startRequest,
   })
-  addRoutes(app, buildManagementRoutes(api, contract, shutdown.stopping, authenticateKey))
+  const { stopping } = shutdown
+  const limit = limitAdmins(api)
+  addRoutes(app, {
+    ...buildManagementRoutes(api, contract, limit, stopping, authenticateKey),
+    '/mcp': { post: buildManagementMcp(api, contract, limit, stopping) },
+  })
   app.use(rejectUnknownPath, handleError)
   const port = config.managementPort ?? 0
   const { address, stop } = await listen(app, { host: config.host, port, logger })

@@ -1,11 +1,14 @@
 /** The command `tallyhouse mcp`. */
 import { readService } from '../../config/config.js'
 import { SERVICE_VARIABLES } from '../../config/service-address.js'
-import { readSpec } from '../../contract/spec.js'
+import { recognizeCredential } from '../../contract/bearer.js'
+import { readSpec, readSpecs } from '../../contract/spec.js'
 import { UserError } from '../../lib/errors.js'
+import { mergeDocuments } from '../../contract/merge-documents.js'
 import { isRecord } from '../../lib/records.js'
 import type { ToolOutcome } from '../../mcp/call-result.js'
-import type { RunTool } from '../../mcp/create-server.js'
+import type { RunTool, ServerOptions } from '../../mcp/create-server.js'
+import { INSTRUCTIONS, MANAGEMENT_INSTRUCTIONS } from '../../mcp/tools.js'
 import type { AddCommand } from '../shared/context.js'
 import { formatTable } from '../shared/output.js'
 import { askService, type ServiceResponse } from './service-client.js'
@@ -20,15 +23,32 @@ export const addMcp: AddCommand = (program) => {
       const service = readService()
       // Imported here, because it takes longer to load than most other commands.
       const { serveStdio } = await import('../../mcp/serve-stdio.js')
-      const { listTools } = await import('../../mcp/list-tools.js')
-      const { chooseTools } = await import('../../http/mcp/tools.js')
       const { listMarkdownPages } = await import('../../http/site/docs/build-pages.js')
       const run: RunTool = async ({ path }, body, signal) =>
         requireOutcome(await askService(service, path, body, { signal }))
-      const definitions = chooseTools(explain)
-      const tools = listTools(readSpec('openapi').document, definitions)
-      await serveStdio({ definitions, tools, pages: listMarkdownPages(), run })
+      const isAdmin = recognizeCredential(service.apiKey) === 'admin key'
+      const offer = await (isAdmin ? offerManagement() : offerProject(explain))
+      await serveStdio({ ...offer, pages: listMarkdownPages(), run })
     })
+}
+
+type Offer = Pick<ServerOptions, 'definitions' | 'tools' | 'instructions'>
+
+/** Lists the tools of an API key. */
+async function offerProject(withExplain: boolean): Promise<Offer> {
+  const { chooseTools } = await import('../../http/mcp/tools.js')
+  const { listTools } = await import('../../mcp/list-tools.js')
+  const definitions = chooseTools(withExplain)
+  const tools = listTools(readSpec('openapi').document, definitions)
+  return { definitions, tools, instructions: INSTRUCTIONS }
+}
+
+/** Lists the tools of an admin key. */
+async function offerManagement(): Promise<Offer> {
+  const { MANAGEMENT_TOOLS: definitions } = await import('../../http/mcp/management-tools.js')
+  const { listTools } = await import('../../mcp/list-tools.js')
+  const tools = listTools(mergeDocuments(readSpecs()), definitions)
+  return { definitions, tools, instructions: MANAGEMENT_INSTRUCTIONS }
 }
 
 const VARIABLES = Object.entries(SERVICE_VARIABLES).map(([name, help]) => [`  ${name}`, help])

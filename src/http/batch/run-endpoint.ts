@@ -39,14 +39,21 @@ export async function runEndpoint(
     }
     return { status: 200, ...(await answer(endpoints, name, body, context)) }
   } catch (thrown) {
-    const error = toApiError(thrown)
-    const status = ERROR_STATUS[error.code]
-    // When the client has disconnected, the line of the request says so.
-    const isWanted = !context.signal.aborted
-    if (status >= 500 && isWanted)
-      context.logger.error({ operation: name, err: unwrapError(error) }, 'failed')
-    return describeFailure(error)
+    return reportFailure(thrown, name, context)
   }
+}
+
+/** Returns the result of what has thrown, and logs an error that is not the client's. */
+export function reportFailure(
+  thrown: unknown,
+  operation: string,
+  { signal, logger }: Pick<RequestContext, 'signal' | 'logger'>,
+): Result {
+  const error = toApiError(thrown)
+  // When the client has disconnected, the line of the request says so.
+  if (ERROR_STATUS[error.code] >= 500 && !signal.aborted)
+    logger.error({ operation, err: unwrapError(error) }, 'failed')
+  return describeFailure(error)
 }
 
 async function answer(

@@ -32,22 +32,27 @@ import type {
 } from './management-api.js'
 import { prepareUpload, receiveUpload } from './receive-upload.js'
 
+/** Counts the requests of each admin key. */
+export const limitAdmins = ({ rateLimit }: Pick<ManagementApi, 'rateLimit'>): RequestHandler =>
+  limitRequests({
+    perMinute: rateLimit,
+    name: 'key',
+    identify: (request) => getAdminContext(request).key.id,
+    message: 'The admin key has exceeded its number of requests per minute.',
+  })
+
 /**
+ * @param limit counts the requests of admin keys
  * @param stopping is aborted when pending requests are given up
  * @param authenticateKey finds API keys of projects, for the operations that they may call; left out where none is served
  */
 export function buildManagementRoutes(
   api: ManagementApi,
   contract: Contract,
+  limit: RequestHandler,
   stopping: AbortSignal,
   authenticateKey?: Authenticate,
 ): RouteTable {
-  const limit = limitRequests({
-    perMinute: api.rateLimit,
-    name: 'key',
-    identify: (request) => getAdminContext(request).key.id,
-    message: 'The admin key has exceeded its number of requests per minute.',
-  })
   const routes: Record<string, Record<string, readonly Handler[]>> = {}
   for (const operation of MANAGEMENT_OPERATIONS) {
     const { method, path, checkedAs } = operation
@@ -68,7 +73,7 @@ export function buildManagementRoutes(
 const toExpressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 /** Without any admin key, nothing is here. */
-const requireEnabled =
+export const requireEnabled =
   ({ admins }: ManagementApi): RequestHandler =>
   async (_request, _response, next) => {
     if (!(await admins.isEnabled())) {
@@ -77,10 +82,14 @@ const requireEnabled =
     next()
   }
 
+/** Sets `request.adminContext` from an admin key. */
+export const authenticateAdmins = (api: ManagementApi): RequestHandler =>
+  authenticate(api, {}, undefined)
+
 /** Sets `request.adminContext`. */
 function authenticate(
   { admins }: ManagementApi,
-  { isForProjectKeys }: ManagementOperation,
+  { isForProjectKeys }: Pick<ManagementOperation, 'isForProjectKeys'>,
   authenticateKey: Authenticate | undefined,
 ): RequestHandler {
   return async (request, _response, next) => {
@@ -207,7 +216,7 @@ const mapQuery = (query: object): ManagementRequest['query'] =>
   )
 
 /** Throws the error of a use case as the error that is sent. */
-function throwApiError(error: unknown): never {
+export function throwApiError(error: unknown): never {
   if (!(error instanceof UserError)) throw error
   const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   if (error instanceof FieldValueError) {

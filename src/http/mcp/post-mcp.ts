@@ -1,8 +1,10 @@
 /** Serves the Model Context Protocol: the operations of the query API as tools of language models, and the documentation as resources. */
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { isRecord } from '../../lib/records.js'
 import { answerMessage, type MessageResponse } from '../../mcp/answer-message.js'
+import type { ServerOptions } from '../../mcp/create-server.js'
 import { listTools } from '../../mcp/list-tools.js'
+import { INSTRUCTIONS } from '../../mcp/tools.js'
 import { countQueries, runBatch } from '../batch/post-batch.js'
 import { runEndpoint, type Endpoints } from '../batch/run-endpoint.js'
 import { createRequestContext } from '../query/context.js'
@@ -24,12 +26,38 @@ export function postMcp(
 ): RequestHandler {
   const offer = (withExplain: boolean) => {
     const definitions = chooseTools(withExplain)
-    return { definitions, tools: listTools(endpoints.contract.specs.openapi.document, definitions) }
+    const tools = listTools(endpoints.contract.specs.openapi.document, definitions)
+    return { definitions, tools, instructions: INSTRUCTIONS }
   }
   const plain = offer(false)
   const explaining = offer(true)
   const pages = listMarkdownPages()
-  return async (request, response) => {
+  return answerMessages(stopping, (request, response, signal) => {
+    const context = createRequestContext(request, signal)
+    return {
+      ...(request.query['explain'] === 'true' ? explaining : plain),
+      pages,
+      run: ({ name }, body = {}) =>
+        name === 'batch'
+          ? runBatch(endpoints, body, context, (count) =>
+              countQueries(limit, request, response, count),
+            )
+          : runEndpoint(endpoints, name, body, context),
+    }
+  })
+}
+
+/** Answers a message per request. @param open returns what the server of a request is made of */
+export const answerMessages =
+  (
+    stopping: AbortSignal,
+    open: (
+      request: Request,
+      response: Response,
+      signal: AbortSignal,
+    ) => Omit<ServerOptions, 'isStructured'>,
+  ): RequestHandler =>
+  async (request, response) => {
     const message: unknown = request.body
     if (!isRecord(message)) throw createNotJsonObjectError(JSON.stringify(message))
     const send = ({ status, text }: MessageResponse): void => {
@@ -38,18 +66,8 @@ export function postMcp(
       else response.type('json').send(text)
     }
     await respond(response, stopping, send, async (signal) => {
-      const context = createRequestContext(request, signal)
       const answer = await answerMessage(
-        {
-          ...(request.query['explain'] === 'true' ? explaining : plain),
-          pages,
-          run: ({ name }, body = {}) =>
-            name === 'batch'
-              ? runBatch(endpoints, body, context, (count) =>
-                  countQueries(limit, request, response, count),
-                )
-              : runEndpoint(endpoints, name, body, context),
-        },
+        open(request, response, signal),
         message,
         request.get('MCP-Protocol-Version'),
       )
@@ -57,4 +75,3 @@ export function postMcp(
       return answer
     })
   }
-}

@@ -32,16 +32,10 @@ test.each(NAMES)('/%s.json is the same document', async (name) => {
 })
 
 test.each([
-  [
-    '/openapi-client.json',
-    () => reduceForClients(mergeDocuments(specs.openapi.document, specs.collector.document)),
-  ],
+  ['/openapi-client.json', () => reduceForClients(mergeDocuments(specs))],
   ['/openapi-3.0.json', () => convertToOpenApi30(specs.openapi.document)],
-  ['/openapi-all.json', () => mergeDocuments(specs.openapi.document, specs.collector.document)],
-  [
-    '/openapi-all-3.0.json',
-    () => convertToOpenApi30(mergeDocuments(specs.openapi.document, specs.collector.document)),
-  ],
+  ['/openapi-all.json', () => mergeDocuments(specs)],
+  ['/openapi-all-3.0.json', () => convertToOpenApi30(mergeDocuments(specs))],
 ])('%s is the copy of that name', async (path, copy) => {
   const { status, text } = await request(app).get(path)
   expect({ status, document: JSON.parse(text) as unknown }).toEqual({

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { issueAdminKey } from '../../../src/auth/admin-keys.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { thoroughTest as test } from '../../support/effort.js'
@@ -23,24 +24,24 @@ interface Generator {
   /** What its options are in, if they are in a file. */
   readonly options?: string
   readonly command: string
-  /** A program that calls the client. */
+  /** A program that asks the service. */
   readonly use: string
+  /** A program that manages its projects. */
+  readonly manage: string
 }
 
 /** Reads the sections of the README that have a command. */
 function readGenerators(): readonly Generator[] {
   const [, ...sections] = readFileSync(path.join(HOME, 'README.md'), 'utf8').split(/^## /m)
   return sections.flatMap((section): Generator[] => {
-    const blocks = new Map(
-      Array.from(section.matchAll(/^```(\w+)\n(.*?)^```$/gms), ([, language, text]) => [
-        language,
-        text,
-      ]),
-    )
-    const [command, use, options] = ['sh', 'ts', 'js'].map((language) => blocks.get(language))
-    if (command === undefined || use === undefined) return []
+    const blocks = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    const read = (language: string): readonly string[] =>
+      blocks.filter(([, name]) => name === language).map(([, , text = '']) => text)
+    const [[command], [use, manage], [options]] = [read('sh'), read('ts'), read('js')]
+    if (command === undefined || use === undefined || manage === undefined) return []
     const name = section.split('\n', 1)[0]!
-    return [{ name, command: command.trim(), use, ...(options === undefined ? {} : { options }) }]
+    const described = { name, command: command.trim(), use, manage }
+    return [{ ...described, ...(options === undefined ? {} : { options }) }]
   })
 }
 
@@ -55,6 +56,7 @@ let database: TestDatabase
 let keys: TestKeys
 let service: RunningService
 let apiKey: string
+let adminKey: string
 
 beforeAll(async () => {
   if (!existsSync(path.join(HOME, 'node_modules'))) {
@@ -66,7 +68,9 @@ beforeAll(async () => {
   const event = { timestamp: '2026-06-14T10:00:00Z', user_id: 'a', path: '/', country: 'DE' }
   const project = await createWorld(store, [event])
   apiKey = await keys.issue(project.id, NOW)
-  service = await startTestService({ store, now: () => NOW })
+  const asked = { name: 'tests', org: null, expiresAt: null }
+  adminKey = (await issueAdminKey(store, asked, NOW)).secret
+  service = await startTestService({ store, now: () => NOW, env: { DATA_DIR: keys.dataDir } })
 })
 afterAll(async () => {
   await service.stop()
@@ -77,7 +81,8 @@ afterAll(async () => {
 /** Runs a command as a shell in a folder would; returns what it printed, also if it failed. */
 async function command(text: string, cwd: string) {
   const bin = path.join(HOME, 'node_modules/.bin')
-  const env = { ...process.env, NODE_OPTIONS: '', TALLYHOUSE_API_KEY: apiKey }
+  const secrets = { TALLYHOUSE_API_KEY: apiKey, TALLYHOUSE_ADMIN_KEY: adminKey }
+  const env = { ...process.env, NODE_OPTIONS: '', ...secrets }
   const line = text.replace(/^npx /, `${bin}/`)
   try {
     const { stdout } = await run('sh', ['-c', line], { cwd, env })
@@ -106,7 +111,7 @@ test('the README describes all generators', () => {
   ])
 })
 
-test.each(GENERATORS)('$name', async ({ name, options, command: generate, use }) => {
+test.each(GENERATORS)('$name', async ({ name, options, command: generate, use, manage }) => {
   const folder = path.join(HOME, 'out', name.replace(' ', '-'))
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
@@ -130,6 +135,7 @@ test.each(GENERATORS)('$name', async ({ name, options, command: generate, use })
     '{ "extends": "../../tsconfig.json", "include": ["."] }',
   )
   await writeFile(path.join(folder, 'use.ts'), fill(use))
+  await writeFile(path.join(folder, 'manage.ts'), fill(manage))
   for (const [slip, right, wrong] of SLIPS) {
     expect(use).toContain(right)
     await writeFile(path.join(folder, `misspelt-${slip}.ts`), use.replace(right, wrong))
@@ -144,4 +150,9 @@ test.each(GENERATORS)('$name', async ({ name, options, command: generate, use })
 
   const printed = await command('node --import tsx use.ts', folder)
   expect(printed).toEqual({ failed: false, output: '1\n200\n1\n' })
+  const managed = await command('node --import tsx manage.ts', folder)
+  expect(managed).toEqual({
+    failed: false,
+    output: expect.stringMatching(/^shop\.example\.com\n\d{2,}\n0\n$/),
+  })
 })

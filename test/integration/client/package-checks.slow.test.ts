@@ -15,7 +15,7 @@ const HOME = packagePath('clients/typescript')
 const options = { cwd: HOME, env: { ...process.env, NODE_OPTIONS: '' } }
 const run = promisify(execFile)
 
-/** The modules whose types are in the package, and the two contracts. */
+/** The modules whose types are in the package, and the contracts. */
 const TYPES = [
   'batch',
   'collector',
@@ -24,6 +24,9 @@ const TYPES = [
   'files',
   'http',
   'index',
+  'management',
+  'management-operations',
+  'management-request',
   'openapi',
   'pages',
   'result',
@@ -84,7 +87,7 @@ describe('installed as its README says', () => {
   test('the examples of its README compile strictly', async () => {
     const installed = path.join(folder, 'node_modules/@tallyhouse/client/README.md')
     const blocks = listBlocks(await readFile(installed, 'utf8'), 'ts')
-    expect(blocks).toHaveLength(4)
+    expect(blocks).toHaveLength(5)
     const file = path.join(folder, 'examples.ts')
     await writeFile(file, blocks.join('\n'))
     compile([file])

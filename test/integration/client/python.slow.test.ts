@@ -1,9 +1,14 @@
 /** The Python client: its tests run against a running service. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
+import { issueAdminKey } from '../../../src/auth/admin-keys.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
+import { createLogger } from '../../../src/lib/log.js'
 import { packagePath } from '../../../src/lib/package-path.js'
+import { runOperations } from '../../../src/management/run-operations.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createContext } from '../../support/store/loading.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { createWorld, newProject } from '../../support/world/world.js'
@@ -18,6 +23,9 @@ let database: TestDatabase
 let keys: TestKeys
 let service: RunningService
 let apiKey: string
+let adminKey: string
+/** The operations that the tests have started, one after another. */
+let operations = Promise.resolve()
 /** The public token of another project, to which the tests send. */
 let token: string
 let clock = Date.parse('2026-06-15T12:00:00Z')
@@ -42,9 +50,25 @@ describeWithPython('clients/python', ['httpx', 'pytest', 'pandas'], (runPython) 
     ])
     apiKey = await keys.issue(project.id, new Date(clock), ['read', 'export'])
     token = (await newProject(store)).token
-    service = await startTestService({ store, now: () => new Date((clock += 1_000)) })
+    const now = (): Date => new Date((clock += 1_000))
+    const asked = { name: 'tests', org: null, expiresAt: null }
+    adminKey = (await issueAdminKey(store, asked, now())).secret
+    const waiting = {
+      cluster: toCluster(store),
+      getContext: () => createContext(),
+      ...{ logger: createLogger('silent'), now, waitMs: 0 },
+    }
+    service = await startTestService({
+      store,
+      now,
+      env: { DATA_DIR: keys.dataDir },
+      onOperation: () => {
+        operations = operations.then(() => runOperations(waiting))
+      },
+    })
   })
   afterAll(async () => {
+    await operations
     await service.stop()
     await keys.remove()
     await database.drop()
@@ -55,6 +79,7 @@ describeWithPython('clients/python', ['httpx', 'pytest', 'pandas'], (runPython) 
       TALLYHOUSE_URL: service.address,
       TALLYHOUSE_API_KEY: apiKey,
       TALLYHOUSE_TOKEN: token,
+      TALLYHOUSE_ADMIN_KEY: adminKey,
     })
     expect(printed).toMatch(/^\d{2,} passed/m)
     const skipped = printed.split('\n').filter((line) => line.startsWith('SKIPPED'))

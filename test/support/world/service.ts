@@ -11,7 +11,7 @@ import { toCluster, type Cluster } from '../../../src/cluster/cluster.js'
 
 export interface TestServiceOptions extends Pick<
   ServiceOptions,
-  'now' | 'instruments' | 'traces' | 'readInbox' | 'onStored'
+  'now' | 'instruments' | 'traces' | 'readInbox' | 'onStored' | 'onOperation'
 > {
   readonly store: Store
   /** The cluster of the store; if left out, the store is the only one. */

@@ -55,9 +55,16 @@ class AsyncSender:
     ) -> None:
         await self.close()
 
-    async def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        async with self._send(path, body, _wire.JSON) as response:
-            return _wire.read_json(response)
+    async def _ask(
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes | None,
+        options: _wire.Options | None = None,
+    ) -> Any:
+        accept = _wire.JSON if options is None else options.accept
+        async with self._send(path, body, accept, options) as response:
+            await response.aread()
+            return _wire.read_body(response, accept)
 
     async def _ask_batch(self, body: BatchRequest) -> BatchResponse:
         """Asks a batch; asks those queries again that failed for now. If that fails as a whole, they keep their failures."""
@@ -76,13 +83,17 @@ class AsyncSender:
 
     @asynccontextmanager
     async def _send(
-        self, path: str, body: Mapping[str, Any] | None, accept: str
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes | None,
+        accept: str,
+        options: _wire.Options | None = None,
     ) -> AsyncGenerator[httpx.Response, None]:
         """
         Sends a request, again where that may help; yields the response. JSON has arrived as a whole. The body of another
         format has not been read, because what was read of a stream cannot be taken back.
         """
-        request = _wire.build_request(self._http, path, body, accept)
+        request = _wire.build_request(self._http, path, body, accept, options)
         try:
             response = await self._receive(request, is_stream=accept != _wire.JSON)
             try:

@@ -55,9 +55,16 @@ class Sender:
     ) -> None:
         self.close()
 
-    def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        with self._send(path, body, _wire.JSON) as response:
-            return _wire.read_json(response)
+    def _ask(
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes | None,
+        options: _wire.Options | None = None,
+    ) -> Any:
+        accept = _wire.JSON if options is None else options.accept
+        with self._send(path, body, accept, options) as response:
+            response.read()
+            return _wire.read_body(response, accept)
 
     def _ask_batch(self, body: BatchRequest) -> BatchResponse:
         """Asks a batch; asks those queries again that failed for now. If that fails as a whole, they keep their failures."""
@@ -76,13 +83,17 @@ class Sender:
 
     @contextmanager
     def _send(
-        self, path: str, body: Mapping[str, Any] | None, accept: str
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes | None,
+        accept: str,
+        options: _wire.Options | None = None,
     ) -> Generator[httpx.Response, None, None]:
         """
         Sends a request, again where that may help; yields the response. JSON has arrived as a whole. The body of another
         format has not been read, because what was read of a stream cannot be taken back.
         """
-        request = _wire.build_request(self._http, path, body, accept)
+        request = _wire.build_request(self._http, path, body, accept, options)
         try:
             response = self._receive(request, is_stream=accept != _wire.JSON)
             try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import urllib.parse
+import uuid
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, cast
 
@@ -23,7 +25,10 @@ EXPLAIN_FUNNEL: Final = "/v1/analytics/funnel/explain"
 EXPORT: Final = "/v1/events/export"
 PROJECT: Final = "/v1/project"
 
+USAGE: Final = "/v1/usage"
+
 JSON: Final = "application/json"
+CSV: Final = "text/csv"
 
 DEFAULT_TIMEOUT: Final = 30.0
 DEFAULT_RETRIES: Final = 3
@@ -31,6 +36,8 @@ DEFAULT_MAX_WAIT_SECONDS: Final = 60.0
 
 TABLE_TIMEOUT: Final = 75.0
 """A table may begin after a minute only: its rows are sorted first."""
+
+NO_CONTENT: Final = 204
 
 LOST_CONNECTION: Final = 0
 """The failure without a complete response; all others have the status of theirs."""
@@ -57,21 +64,60 @@ def headers(api_key: str) -> dict[str, str]:
     }
 
 
+class Options(NamedTuple):
+    """What a request of management has beside its path and its body. Parameters that are None are not sent."""
+
+    method: str
+    query: Mapping[str, Any] = {}
+    headers: Mapping[str, str | None] = {}
+    media_type: str = JSON
+    """The type of the body: JSON, or that of a file."""
+
+    accept: str = JSON
+    """The type of the response: JSON, or that of a text."""
+
+
+def quote(part: str) -> str:
+    """Returns a part of a path."""
+    return urllib.parse.quote(part, safe="")
+
+
+def new_key() -> str:
+    """Returns an idempotency key: the service answers a repeated request with it like the first."""
+    return str(uuid.uuid4())
+
+
 def build_request(
     http: httpx.Client | httpx.AsyncClient,
     path: str,
-    body: Mapping[str, Any] | None,
+    body: Mapping[str, Any] | bytes | None,
     accept: str = JSON,
+    options: Options | None = None,
 ) -> httpx.Request:
-    """Builds the request for an operation. One for a table waits longer."""
+    """Builds the request for an operation: GET without a body, and POST with one, unless there are options. One for a table waits longer."""
     timeout = http.timeout
     if accept != JSON and timeout.read is not None:
         read = max(timeout.read, TABLE_TIMEOUT)
         timeout = httpx.Timeout(
             connect=timeout.connect, read=read, write=timeout.write, pool=timeout.pool
         )
-    method = "GET" if body is None else "POST"
-    return http.build_request(method, path, json=body, headers={"Accept": accept}, timeout=timeout)
+    method, query, more, media_type, _ = options or Options("GET" if body is None else "POST")
+    headers = {"Accept": accept, **_omit_none(more)}
+    if isinstance(body, bytes):
+        headers["Content-Type"] = media_type
+    return http.build_request(
+        method,
+        path,
+        json=None if isinstance(body, bytes) else body,
+        content=body if isinstance(body, bytes) else None,
+        params=_omit_none(query) or None,
+        headers=headers,
+        timeout=timeout,
+    )
+
+
+def _omit_none(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
 
 
 class Failure(NamedTuple):
@@ -85,7 +131,10 @@ class Failure(NamedTuple):
 
 
 class Retries:
-    """The retries of one request: how many there were, and how long they waited. Requests only read, so they are safe."""
+    """
+    The retries of one request: how many there were, and how long they waited. They are safe: queries only read, and what creates
+    something has an idempotency key.
+    """
 
     def __init__(self, retries: int, max_wait_seconds: float) -> None:
         self._retries = retries
@@ -122,8 +171,22 @@ def describe_outcome(outcome: httpx.Response | httpx.TransportError) -> Failure:
     return Failure(LOST_CONNECTION if is_lost else None)
 
 
+def read_body(response: httpx.Response, accept: str) -> Any:
+    """Reads a response that is complete: an object, or a text of another type."""
+    if accept == JSON:
+        return read_json(response)
+    if not response.headers.get("Content-Type", "").startswith(accept):
+        raise TallyhouseError(f"The response is not {accept}.", status=response.status_code)
+    return response.text
+
+
 def read_json(response: httpx.Response) -> Any:
-    """Reads the object of a response, which is complete. A proxy may have sent something else, such as a page of HTML."""
+    """
+    Reads the object of a response, which is complete; None if it is an empty one. A proxy may have sent something else, such as
+    a page of HTML.
+    """
+    if response.status_code == NO_CONTENT:
+        return None
     try:
         content: object = response.json()
     except ValueError:

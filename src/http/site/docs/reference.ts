@@ -34,11 +34,11 @@ const PATHS = {
 } as const satisfies Readonly<Record<SpecName, { page: string; contract: string }>>
 
 /** Builds the routes of the pages and documents. They need no key. */
-export const buildReferenceRoutes = ({ openapi, collector, management }: Specs): RouteTable => ({
-  ...buildRoutes('openapi', openapi),
-  ...buildRoutes('collector', collector),
-  ...buildRoutes('management', management),
-  ...buildCopies({ openapi, collector }),
+export const buildReferenceRoutes = (specs: Specs): RouteTable => ({
+  ...buildRoutes('openapi', specs.openapi),
+  ...buildRoutes('collector', specs.collector),
+  ...buildRoutes('management', specs.management),
+  ...buildCopies(specs),
   '/docs/page.js': { get: [pageHeaders, sendText('js', readAsset('docs.js'))] },
   '/docs/page.css': { get: [pageHeaders, sendText('css', readAsset('docs.css'))] },
   ...Object.fromEntries(
@@ -61,13 +61,16 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
   }
 }
 
-/** Builds the routes of the copies: the contracts of queries and events as one, OpenAPI 3.0, and the document for generated clients. */
-function buildCopies({ openapi, collector }: Pick<Specs, 'openapi' | 'collector'>): RouteTable {
-  const whole = mergeDocuments(openapi.document, collector.document)
+/**
+ * Builds the routes of the copies: all contracts as one, OpenAPI 3.0, and the document for generated clients. Management is in them whether
+ * it is served or not, as its own document is: a client is generated before the first admin key is issued.
+ */
+function buildCopies(specs: Specs): RouteTable {
+  const whole = mergeDocuments(specs)
   const forClients = reduceForClients(whole)
   const copies = {
     '/openapi-client.json': forClients,
-    '/openapi-3.0.json': convertToOpenApi30(openapi.document),
+    '/openapi-3.0.json': convertToOpenApi30(specs.openapi.document),
     '/openapi-all.json': whole,
     '/openapi-all-3.0.json': convertToOpenApi30(whole),
   }

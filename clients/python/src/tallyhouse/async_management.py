@@ -1,0 +1,69 @@
+"""The client of management for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from . import _operations, _wire
+from ._async_management import AsyncManagementOperations
+from .models import ManagedProject, Operation
+
+
+class AsyncManagementClient(AsyncManagementOperations):
+    """
+    Manages projects: their keys, users and notes, and what they used, from asyncio. All methods raise `TallyhouseError` if there is no answer.
+
+    :param url: The URL of the service, such as `https://stats.example`, or that of its port for management.
+    :param api_key: The admin key, `tallyadmin_…`. It belongs on servers only.
+    :param timeout: The seconds to wait for a connection, and for each further part of a response.
+    :param retries: How often a request is sent again at most; 0 for never. After some failures it is less, see the README.
+    :param max_wait_seconds: The seconds that all waits of a request take at most. Instead of a wait beyond, the error is raised.
+    :param transport: Sends the requests; that of httpx if left out.
+    """
+
+    async def get_tagged_project(self, project_id: str) -> tuple[ManagedProject, str]:
+        """A project and its entity tag: give it as `if_match` with a change, which then fails if somebody else was first."""
+        path = f"/v1/projects/{_wire.quote(project_id)}"
+        async with self._send(path, None, _wire.JSON) as response:
+            return _wire.read_json(response), response.headers["ETag"]
+
+    async def wait_for_operation(
+        self, operation_id: str, *, max_wait_seconds: float = _operations.MAX_WAIT_SECONDS
+    ) -> Operation:
+        """
+        Asks for an operation until it is `done` or `failed`, first often, then every 5 seconds. Raises `TimeoutError` if it takes
+        longer.
+        """
+        pauses = _operations.list_pauses(max_wait_seconds)
+        while True:
+            operation = await self.get_operation(operation_id)
+            if operation["state"] in ("done", "failed"):
+                return operation
+            await asyncio.sleep(_operations.next_pause(pauses, operation, max_wait_seconds))
+
+    async def usage_csv(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        interval: Literal["day", "month"] | None = None,
+        project: str | None = None,
+        org: str | None = None,
+        limit: int | None = None,
+    ) -> str:
+        """GET /v1/usage as CSV: all pages as one text, with one header. `limit` is the number of projects of a page."""
+        query = {
+            "from": from_,
+            "to": to,
+            "interval": interval,
+            "project": project,
+            "org": org,
+            "limit": limit,
+        }
+        csv = _operations.Csv()
+        while not csv.is_complete:
+            options = _wire.Options("GET", query={**query, "cursor": csv.cursor})
+            async with self._send(_wire.USAGE, None, _wire.CSV, options) as response:
+                csv.add(await response.aread(), response.headers)
+        return csv.text
