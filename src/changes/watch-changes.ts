@@ -1,7 +1,8 @@
 /** Watches the changes of projects' data, so that a service knows whether an earlier response is still the right one. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, uint64 } from '../clickhouse/sql.js'
-import { combineStates, IS_HIDING, type Moment } from './moment.js'
+import { combineStates, IS_HIDING, isSameMoment, type Moment } from './moment.js'
+import { SECOND_MS } from '../lib/time.js'
 import { KNOWLEDGE_MS, LOOK_INTERVAL_MS, MEMORY_MS } from './timing.js'
 
 /**
@@ -34,7 +35,12 @@ export interface VersionWatch {
 export interface ChangeWatch extends VersionWatch {
   /** Returns the moment that was seen last, however long ago; undefined if none was, or a change was being published. */
   readonly getLastMoment: (projectIds: readonly string[]) => Moment | undefined
+  /** Whether a moment is still the current one, as far as is known without asking the store. */
+  readonly isCurrentMoment: (projectIds: readonly string[], moment: Moment) => boolean
 }
+
+/** How long ago a project must have changed to count as quiet. A project whose events come in changes every few seconds. */
+const QUIET_MS = 10 * SECOND_MS
 
 /** The last row of a project, or of all projects. */
 interface State {
@@ -45,6 +51,9 @@ interface State {
   readonly published: string
   readonly isHiding: boolean
 }
+
+/** A state, and when it was seen first, by the monotonic clock. */
+type SeenState = State & { readonly seenAt: number }
 
 interface Row extends State {
   readonly project: string
@@ -68,7 +77,7 @@ export function watchChanges(
   now = () => performance.now(),
   startLoad = measureLoad,
 ): ChangeWatch {
-  const states = createStates(reader)
+  const states = createStates(reader, now)
   let lookedAt = { now: -Infinity, time: 0 }
   let looking: Promise<{ readonly wasBusy: boolean }> | undefined
 
@@ -106,8 +115,15 @@ export function watchChanges(
       lookIfDue()
       return lookedAt.now === -Infinity ? undefined : states.getVersion(projectId)
     },
-    getLastMoment: (projectIds) =>
-      lookedAt.now === -Infinity ? undefined : states.getMoment(projectIds),
+    getLastMoment: (projectIds) => {
+      lookIfDue()
+      return lookedAt.now === -Infinity ? undefined : states.getMoment(projectIds)
+    },
+    isCurrentMoment: (projectIds, moment) =>
+      // A change that is announced may be published before the next look.
+      isKnown() &&
+      states.areEnded(projectIds) &&
+      isSameMoment(moment, states.getMoment(projectIds)),
     isCurrent: (projectId, version) => isKnown() && states.getVersion(projectId) === version,
   }
 }
@@ -123,13 +139,15 @@ interface States {
   readonly update: (readsAll: boolean) => Promise<void>
   /** Returns the version of a project's data when it was last updated; undefined while it changed. */
   readonly getVersion: (projectId: string) => DataVersion | undefined
+  /** Whether no change of any of these projects was open when they were last updated. */
+  readonly areEnded: (projectIds: readonly string[]) => boolean
   /** Returns the moment when it was last updated; undefined while a change was being published. */
   readonly getMoment: (projectIds: readonly string[]) => Moment | undefined
 }
 
 /** Keeps the last row of each project. */
-function createStates(reader: Connection): States {
-  const states = new Map<string, State>()
+function createStates(reader: Connection, now: () => number): States {
+  const states = new Map<string, SeenState>()
   /** The highest number that was seen; 0 to read every row. */
   let last = 0
   return {
@@ -141,10 +159,13 @@ function createStates(reader: Connection): States {
       // The newest row is always found again, unless the store is another one.
       const isNew = from === 0 || newer.length === 0
       const rows = from > 0 && isNew ? await readStates(reader, 0) : newer
+      const known = new Map(states)
       if (isNew) states.clear()
       let highest = isNew ? 0 : from
       for (const { project, number, ...state } of rows) {
-        states.set(project, state)
+        const before = known.get(project)
+        const isSame = before?.version === state.version && before.isOpen === state.isOpen
+        states.set(project, { ...state, seenAt: isSame ? before.seenAt : now() })
         highest = Math.max(highest, number)
       }
       last = highest
@@ -154,10 +175,12 @@ function createStates(reader: Connection): States {
       if (own?.isOpen === true || all?.isOpen === true) return undefined
       return `${own?.version ?? ''} ${all?.version ?? ''}`
     },
+    areEnded: (projectIds) => [ALL, ...projectIds].every((id) => states.get(id)?.isOpen !== true),
     getMoment: (projectIds) => {
       const known = [ALL, ...projectIds].flatMap((id) => states.get(id) ?? [])
+      const isQuiet = known.every(({ isOpen, seenAt }) => !isOpen && now() - seenAt > QUIET_MS)
       if (known.some(({ isOpen, version, published }) => isOpen && version === published)) return
-      return combineStates(known)
+      return { ...combineStates(known), isQuiet }
     },
   }
 }
