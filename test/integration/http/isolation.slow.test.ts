@@ -26,7 +26,7 @@ import {
 
 const PROJECTS = 20
 const AT_ONCE = 16
-const QUESTIONS = scaled(100)
+const QUESTIONS = scaled(32)
 const SEED = 20_260_615
 const MARKER = /mark(\d\d)/g
 const mark = (n: number): string => `mark${String(n).padStart(2, '0')}`

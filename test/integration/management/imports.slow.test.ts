@@ -164,7 +164,7 @@ const makeRows = (): Buffer =>
 test('an import goes on after kills, and each row counts once', async () => {
   const dataDir = await aDataDir()
   const killed = runService(dataDir)
-  const kills = scaled(2)
+  const kills = scaled(1)
   try {
     await until(() => killed.address() !== undefined)
     const { stdout } = await runCli(['key', 'issue', '--admin'], createEnv(dataDir, 1))
