@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Settings } from '../clickhouse/connection.js'
 import { filterTables, GuardError } from '../clickhouse/run.js'
 import { sql, statement, strings } from '../clickhouse/sql.js'
-import { mapRecord } from '../lib/records.js'
 
 /** A state of the data of some projects on one store. */
 export interface Moment {
@@ -73,7 +72,7 @@ const PAUSE_MS = 10
  *
  * @param work rejects with a GuardError if a guarded statement does
  * @param signal ends the wait for a change that is being published
- * @throws what `work` rejects with, and what the signal is aborted with
+ * @throws what `work` rejects with, StillPublishingError
  */
 export async function atOneMoment<One, Result>(
   moments: Moments<One>,
@@ -90,15 +89,31 @@ export async function atOneMoment<One, Result>(
   }
 }
 
-/** Waits until no change is being published, and returns the moment after that. @throws what the signal is aborted with */
+/** A change was being published for longer than the request could wait. */
+export class StillPublishingError extends Error {
+  override readonly name = 'StillPublishingError'
+
+  constructor() {
+    super('a change of the project is still being published')
+  }
+}
+
+/**
+ * Waits until no change is being published, and returns the moment after that.
+ *
+ * @throws StillPublishingError when the signal is aborted meanwhile, and what `read` rejects with
+ */
 export async function waitForMoment<One>(
   { read }: Moments<One>,
   signal: AbortSignal,
 ): Promise<One> {
-  for (;;) {
-    const moment = await read()
+  for (let looks = 0; ; looks++) {
+    if (looks > 0 && signal.aborted) throw new StillPublishingError()
+    const moment = await read().catch((error: unknown) => {
+      throw looks > 0 && signal.aborted ? new StillPublishingError() : error
+    })
     if (moment !== undefined) return moment
-    await sleep(PAUSE_MS, undefined, { signal })
+    await sleep(PAUSE_MS)
   }
 }
 
@@ -114,18 +129,20 @@ const NEVER = '00000000-0000-0000-0000-000000000000'
  * moment, unless that is quiet, and does not see what is hidden.
  *
  * @param isHiding whether rows are hidden on any shard of the projects; each shard looks up which
+ * @param database that of the tables, which is the same on all shards
  */
 export function readAt(
   projectIds: readonly string[],
   { published, isQuiet }: Moment,
   isHiding: boolean,
+  database: string,
 ): Settings {
   const known = [NEVER, ...new Set(published)].map((id) => `'${requireUuid(id)}'`).join(', ')
   const ids = projectIds.map(writeText).join(', ')
-  const guard = `(SELECT throwIf(countIf(newest NOT IN (${known})) > 0) FROM (SELECT argMax(published, change) AS newest FROM project_changes WHERE project_id IN ('', ${ids}) GROUP BY project_id)) = 0`
+  const guard = `(SELECT throwIf(countIf(newest NOT IN (${known})) > 0) FROM (SELECT argMax(published, change) AS newest FROM ${requireName(database)}.project_changes WHERE project_id IN ('', ${ids}) GROUP BY project_id)) = 0`
   return {
     ...(isQuiet ? {} : { additional_result_filter: guard }),
-    ...(isHiding ? hideRows(ids) : {}),
+    ...(isHiding ? hideRows(ids, requireName(database)) : {}),
   }
 }
 
@@ -136,15 +153,24 @@ const writeText = (text: string): string => `char(${[...Buffer.from(text)].join(
 const TIMES = { events: 'timestamp', sessions: 'start_at' } as const
 
 /** Builds the setting that leaves out the hidden rows of the facts. Numbers of users are those of the shard that reads them. */
-function hideRows(ids: string): Settings {
-  const states = `SELECT project_id, argMax(hidden_users, change) AS users, argMax(kept_from, change) AS kept FROM project_changes WHERE project_id IN (${ids}) GROUP BY project_id`
+function hideRows(ids: string, database: string): Settings {
+  const states = `SELECT project_id, argMax(hidden_users, change) AS users, argMax(kept_from, change) AS kept FROM ${database}.project_changes WHERE project_id IN (${ids}) GROUP BY project_id`
   const writeFilter = (time: string): string => `
 (project_id, user) NOT IN (SELECT project_id, arrayJoin(users) FROM (${states}))
 AND toDate(${time}) >= (SELECT mapFromArrays(groupArray(project_id), groupArray(kept)) FROM (${states}))[toString(project_id)]`
-  return filterTables(mapRecord(TIMES, (_table, time) => writeFilter(time)))
+  const filters = Object.entries(TIMES).map(([table, time]) => [
+    `${database}.${table}`,
+    writeFilter(time),
+  ])
+  return filterTables(Object.fromEntries(filters) as Record<string, string>)
 }
 
 function requireUuid(text: string): string {
   if (!/^[0-9a-f-]{36}$/.test(text)) throw new TypeError('not a UUID')
+  return text
+}
+
+function requireName(text: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) throw new TypeError('not the name of a database')
   return text
 }

@@ -5,7 +5,12 @@ import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
 import { createPublicReaders } from '../../auth/public-readers.js'
 import type { ShardsData } from '../../analytics/across/read-projects.js'
-import { atOneMoment, waitForMoment, type Moments } from '../../changes/moment.js'
+import {
+  atOneMoment,
+  StillPublishingError,
+  waitForMoment,
+  type Moments,
+} from '../../changes/moment.js'
 import type { Statement } from '../../clickhouse/sql.js'
 import type { ConsumeRows } from '../../clickhouse/stream-rows.js'
 import { StoreUnavailableError, toStoreError } from '../../clickhouse/errors.js'
@@ -97,8 +102,8 @@ async function readInTime<One, Result>(
   read: (at: One, running: RunningRequest, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const begun = performance.now()
-  const deadline = AbortSignal.timeout(Math.max(1, Math.ceil(request.timeoutMs)))
-  const signal = AbortSignal.any([request.signal, deadline])
+  const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(request.timeoutMs)))
+  const signal = AbortSignal.any([request.signal, timeout])
   const work = (at: One): Promise<Result> => {
     const timeoutMs = request.timeoutMs - (performance.now() - begun)
     return read(at, { ...request, timeoutMs }, signal)
@@ -106,8 +111,9 @@ async function readInTime<One, Result>(
   try {
     return await atOneMoment(createMoments(signal), work, signal)
   } catch (error) {
-    if (error !== deadline.reason) throw error
-    throw toStoreError(new StoreUnavailableError('a change of the project is being published'))
+    throw error instanceof StillPublishingError
+      ? toStoreError(new StoreUnavailableError(error.message))
+      : error
   }
 }
 

@@ -16,6 +16,7 @@ import {
   GuardError,
   type StreamQuery,
 } from '../../clickhouse/run.js'
+import { toStoreError } from '../../clickhouse/errors.js'
 import type { Store } from '../../clickhouse/store.js'
 import { locate, type Cluster, type ProjectShards } from '../../cluster/cluster.js'
 import {
@@ -126,12 +127,12 @@ export const createFindData =
           first.store,
           openReader(shards),
           request,
-          readAt(ids, moments[0], isHiding(moments)),
+          readAt(ids, moments[0], isHiding(moments), first.store.database),
         ),
       createStreamer: ({ timeoutMs, signal, requestId }, moments) =>
         createStreamRunner({ ...first.store, reader: openReader(shards) }, timeoutMs, {
           ...{ signal, requestId },
-          settings: readAt(ids, moments[0], isHiding(moments)),
+          settings: readAt(ids, moments[0], isHiding(moments), first.store.database),
         }),
       findFirstEvent: (request, at) => findFirstEvent(shards, id, request, at),
       hasEventsFrom: (moment) =>
@@ -148,16 +149,21 @@ function requireStore(stores: ReadonlyMap<string, ReadStore>, name: string): Rea
 /** Whether rows are hidden on any shard. */
 export const isHiding = (moments: ShardMoments): boolean => moments.some((at) => at.isHiding)
 
+/** @param signal ends the statements @throws ApiError what a query would reject with */
 const createMoments = (
   ids: readonly string[],
   stores: readonly ReadStore[],
   signal: AbortSignal,
 ): Moments<ShardMoments> => ({
   getLast: () => toShardMoments(stores.map(({ changes }) => changes.getLastMoment(ids))),
-  read: async () =>
-    toShardMoments(
-      await Promise.all(stores.map(({ store }) => readMoment(store.lookups, ids, signal))),
-    ),
+  read: async () => {
+    const reads = stores.map(({ store }) => readMoment(store.lookups, ids, signal))
+    return toShardMoments(
+      await Promise.all(reads).catch((error: unknown) => {
+        throw toStoreError(error)
+      }),
+    )
+  },
 })
 
 function toShardMoments(moments: readonly (Moment | undefined)[]): ShardMoments | undefined {
@@ -174,7 +180,7 @@ const findFirstEvent = (
   findEarliest(shards, ({ store, name }) => {
     const at = moments[shards.findIndex((shard) => shard.name === name)] ?? moments[0]
     return findFirstEventTime(
-      createReader(store, store.reader, request, readAt([id], at, at.isHiding)),
+      createReader(store, store.reader, request, readAt([id], at, at.isHiding, store.database)),
       id,
     )
   })

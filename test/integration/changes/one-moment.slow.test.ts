@@ -3,6 +3,7 @@
  * afterwards. Queries are asked over HTTP without a pause, and the response to each is known for every state.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { announceChange, selectProject } from '../../../src/changes/announce-change.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
@@ -13,6 +14,7 @@ import { agreeOn } from '../../support/store/clocks.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createContext, deleteUser, rebuildRollups } from '../../support/store/loading.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { watchChange } from '../../support/world/one-moment.js'
 import { startTestService } from '../../support/world/service.js'
 import { createWorld, NOW, send } from '../../support/world/world.js'
 
@@ -59,74 +61,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-const ALL = ['users', 'new_users', 'visits', 'pageviews', 'bounce_rate', 'visit_duration']
-const IN_FRANCE = { type: 'location', country: { operator: 'oneOf', value: ['FR'] } }
-const QUERIES: Readonly<Record<string, readonly [path: string, body: object]>> = {
-  total: ['/v1/analytics/query', { date_range: 'all', metrics: ALL }],
-  'by page': [
-    '/v1/analytics/query',
-    { date_range: '12months', metrics: ALL, group_by: ['page:path'], include: { totals: true } },
-  ],
-  'by country': [
-    '/v1/analytics/query',
-    { date_range: '30days', metrics: ALL, group_by: ['country'], compare: 'previous_period' },
-  ],
-  filtered: [
-    '/v1/analytics/query',
-    { date_range: '12months', metrics: ALL, group_by: ['page:path'], filters: [IN_FRANCE] },
-  ],
-  'new users': [
-    '/v1/analytics/query',
-    { date_range: '30days', metrics: ['new_users', 'users'], group_by: ['interval:day'] },
-  ],
-  retention: ['/v1/analytics/retention', { date_range: '30days', interval: 'day' }],
-  export: ['/v1/events/export', { date_range: '30days', fields: ['timestamp', 'path', 'user_id'] }],
-}
-
-async function ask([path, body]: readonly [string, object]): Promise<string> {
-  const response = await fetch(`${service.address}${path}`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const text = await response.text()
-  if (response.status !== 200) throw new Error(`${response.status} ${text}`)
-  return text
-}
-
-/** Few, so that they meet each step of a change, also on a busy machine. */
-const AT_ONCE = 3
-
-type Responses = Readonly<Record<string, string>>
-
-async function askAll(): Promise<Responses> {
-  const texts = await Promise.all(
-    Object.entries(QUERIES).map(async ([name, query]) => [name, await ask(query)] as const),
-  )
-  return Object.fromEntries(texts)
-}
-
-/** Asks while a change goes on. Returns the responses that are neither those of before nor those of after, and how many there were. */
-async function watch(change: () => Promise<void>): Promise<{ asked: number; mixed: unknown[] }> {
-  const before = await askAll()
-  const given: [name: string, text: string][] = []
-  const state = { isOver: false }
-  let next = 0
-  const asking = Array.from({ length: AT_ONCE }, async () => {
-    while (!state.isOver) {
-      const [name, query] = Object.entries(QUERIES)[next++ % Object.keys(QUERIES).length]!
-      given.push([name, await ask(query)])
-    }
-  })
-  await change().finally(() => (state.isOver = true))
-  await Promise.all(asking)
-  const after = await askAll()
-  const mixed = given.filter(([name, text]) => text !== before[name] && text !== after[name])
-  return {
-    asked: given.length,
-    mixed: mixed.map(([name, text]) => ({ name, text, before: before[name], after: after[name] })),
-  }
-}
+const watch = (change: () => Promise<unknown>) =>
+  watchChange({ address: service.address, key }, change)
 
 const TIMES = scaled(3)
 
@@ -137,7 +73,7 @@ test('while events are loaded, some of them late', async () => {
     const events = Array.from({ length: 40 }, (_, i) =>
       createEvent(n * 1009 + i * 31, { isLate: i % 3 === 0 }),
     )
-    const { asked, mixed } = await watch(() => send(store, project, events).then(() => undefined))
+    const { asked, mixed } = await watch(() => send(store, project, events))
     found.asked += asked
     found.mixed.push(...mixed)
   }
@@ -147,9 +83,7 @@ test('while events are loaded, some of them late', async () => {
 
 describe('while data goes', () => {
   test.each(sample([['u1'], ['u2'], ['u3']], 3))('of the user %s', async (user) => {
-    const { mixed } = await watch(async () => {
-      await deleteUser(database.store, project.id, user)
-    })
+    const { mixed } = await watch(() => deleteUser(database.store, project.id, user))
     expect(mixed).toEqual([])
   })
 
@@ -174,4 +108,28 @@ describe('while data goes', () => {
 test('while rollups are rebuilt', async () => {
   const { mixed } = await watch(() => rebuildRollups(database.store.writer, {}))
   expect(mixed).toEqual([])
+})
+
+test('a query waits while a change is published, and no longer than it may take', async () => {
+  const { store } = database
+  const hasty = await startTestService({
+    store,
+    now: () => NOW,
+    env: { CACHE_MB: '0', QUERY_TIMEOUT_MS: '500' },
+  })
+  const ask = async (): Promise<number> => {
+    const response = await fetch(`${hasty.address}/v1/analytics/query`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ date_range: '30days', metrics: ['users'] }),
+    })
+    return response.status
+  }
+  const change = await announceChange(store.writer, selectProject(project.id), 0)
+  const announced = await ask()
+  await change.publish()
+  const published = await ask()
+  await change.end()
+  expect([announced, published, await ask()]).toEqual([200, 503, 200])
+  await hasty.stop()
 })
