@@ -153,8 +153,7 @@ async function select(connection: Connection, where: Sql): Promise<readonly KeyR
   return rows
 }
 
-const API_KEYS = sql`
-      api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)`
+const API_KEYS = sql`api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)`
 
 const insert = (writer: Connection, key: StoredKey, version: number): Promise<void> =>
   insertJoined(

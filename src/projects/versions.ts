@@ -74,8 +74,7 @@ const COLUMNS = sql`
 const listWidths = (widths: readonly FormerWidth[]): Sql =>
   sql`[${join(widths.map(({ width, until }) => sql`(${uint32(width)}, toDate(${time(until)}))`))}]`
 
-const PROJECTS = sql`
-      projects (${COLUMNS}
+const PROJECTS = sql`projects (${COLUMNS}
       )`
 
 /** Writes a version of a project. May be repeated. @param signal ends the statement; without it, versions are written together */

@@ -25,7 +25,7 @@ import { checkRollups } from '../support/store/loading.js'
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, and a third of the number of queries to each. */
 const WORLDS = scaled(1)
-const QUESTIONS = scaled(15)
+const QUESTIONS = scaled(8)
 const BATCHES = 3
 
 const database = withDatabase()

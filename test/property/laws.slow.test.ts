@@ -31,7 +31,7 @@ import {
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, and of queries to each. */
 const WORLDS = scaled(1)
-const QUESTIONS = scaled(8)
+const QUESTIONS = scaled(5)
 
 interface World {
   readonly project: StoredProject

@@ -150,7 +150,8 @@ test('a thousand users are deleted by the same statements as one', async () => {
     const writer: Connection = {
       ...store.writer,
       execute: (...args) => {
-        statements++
+        // The heartbeat of a lease counts seconds.
+        if (!JSON.stringify(args[0]).includes('lease')) statements++
         return store.writer.execute(...args)
       },
     }
