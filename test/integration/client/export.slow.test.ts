@@ -1,5 +1,5 @@
 /** The package `@tallyhouse/client` exports events: as streams, objects and files, which are complete or an error. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import net, { type AddressInfo } from 'node:net'
@@ -18,6 +18,7 @@ import { createDatabase, type TestDatabase } from '../../support/store/database.
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { createWorld } from '../../support/world/world.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
 const DAY = { date_range: ['2026-06-14', '2026-06-14'] } as const

@@ -1,5 +1,5 @@
 /** `tallyhouse explain` shows how a query is run. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,6 +10,7 @@ import { runCli } from '../../support/cli/cli.js'
 import { runCommand, formatServerUrl, type CommandResult } from '../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createWorld, NOW } from '../../support/world/world.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 let database: TestDatabase
 let folder: string

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operation } from '../../../src/contract/management-api.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { runCli } from '../../support/cli/cli.js'
-import { scaled } from '../../support/effort.js'
+import { scaled, thoroughTest } from '../../support/effort.js'
 import { createEnv, runService } from '../../support/kills/service.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
 import { until } from '../../support/until.js'
@@ -36,7 +36,7 @@ const FORMATS: readonly (readonly [string, () => Promise<string | Buffer>, strin
   ['arrow', () => writeColumnar('ArrowStream', `SELECT ${COLUMNS}`), ''],
 ]
 
-test('every format and setting of the command is taken', async () => {
+thoroughTest('every format and setting of the command is taken', async () => {
   await makeProject('formats')
   const results: unknown[] = []
   for (const [name, make, query] of FORMATS) {
@@ -114,7 +114,7 @@ test('an import of a project that is being deleted fails, and its files go with 
   expect(codeOf(await upload('leaving', line('c')))).toEqual([404, 'NOT_FOUND'])
 })
 
-test('of two services one runs an import, and both know its state', async () => {
+thoroughTest('of two services one runs an import, and both know its state', async () => {
   await makeProject('shared')
   const second = await service.start()
   try {
@@ -134,7 +134,7 @@ test('of two services one runs an import, and both know its state', async () => 
 /** Longer than any other request may take to arrive. */
 const SLOW_MS = 18_000
 
-test('an upload may take its time', async () => {
+thoroughTest('an upload may take its time', async () => {
   await makeProject('slow')
   const { request, answer } = sendSlowly('slow')
   request.write(line('a'))

@@ -1,5 +1,5 @@
 /** `tallyhouse ask` queries a running service. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { runCli, type CliResult } from '../../support/cli/cli.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -7,6 +7,7 @@ import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { createWorld, NOW } from '../../support/world/world.js'
 import { EVENTS } from './shops.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 let database: TestDatabase
 let keys: TestKeys

@@ -1,11 +1,12 @@
 /** `POST /v1/analytics/explain` and those of retention and funnels: how a question is answered, without running it. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type {
   ExplainResponse,
   FunnelExplainResponse,
   RetentionExplainResponse,
 } from '../../../src/contract/api.js'
 import { post, read, startShops, type Shop, type Shops } from './shops.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 let shops: Shops
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 /** The tools of admin keys: each call is the answer that the API gives alone, with the scopes and the organization of the key. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { sample } from '../../support/effort.js'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { requireProject } from '../../../src/projects/store.js'
 import { send as sendEvents } from '../../support/world/world.js'
@@ -77,7 +78,7 @@ const CALLS: readonly (readonly [tool: string, args: object, target: string])[] 
   ['operation', { id: 'OPERATION' }, '/v1/operations/OPERATION'],
 ]
 
-describe.each(FORMS)('%s', (form) => {
+describe.each(sample(FORMS, 2))('%s', (form) => {
   const clientOf = (name: KeyName): Client => clients.get(`${form} ${name}`)!
 
   test('an admin key has tools of its own, and is told about them', async () => {

@@ -1,7 +1,7 @@
 /** Invalid values of each field in each format: their rows are rejected with a reason, the others are loaded. */
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
-import { isSampled } from '../../../support/effort.js'
+import { isSampled, thoroughTest as test } from '../../../support/effort.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
 import { withDatabase } from '../../../support/store/database.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'

@@ -1,5 +1,5 @@
 /** How large loads are: ranges are cut, large loads are published in slices, and rows that do not fit are rejected. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import {
@@ -11,7 +11,7 @@ import { nameRange, parseRange } from '../../../../src/ingest/loader/load-source
 import { findNextRange, MAX_LOAD } from '../../../../src/ingest/loader/next-range.js'
 import { moveCursor } from '../../../../src/ingest/loader/stream.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { thoroughTest } from '../../../support/effort.js'
+import { thoroughTest, thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { withDatabase } from '../../../support/store/database.js'
 import {
