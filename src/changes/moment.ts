@@ -117,6 +117,13 @@ export async function waitForMoment<One>(
   }
 }
 
+/** Joins the moments of several stores. ClickHouse passes settings on to other shards, so a condition must hold on each. */
+export const joinMoments = (moments: readonly Moment[]): Moment => ({
+  published: moments.flatMap(({ published }) => published),
+  isHiding: moments.some(({ isHiding }) => isHiding),
+  isQuiet: moments.every(({ isQuiet }) => isQuiet),
+})
+
 /** Whether two moments of the same store are the same. */
 export const isSameMoment = (a: Moment, b: Moment | undefined): boolean =>
   b !== undefined && [...a.published].sort().join() === [...b.published].sort().join()
@@ -128,13 +135,12 @@ const NEVER = '00000000-0000-0000-0000-000000000000'
  * Builds the settings of the statements of a query. A statement fails with a GuardError if one of the projects has changed since the
  * moment, unless that is quiet, and does not see what is hidden.
  *
- * @param isHiding whether rows are hidden on any shard of the projects; each shard looks up which
+ * @param moment that of all shards that the statements read; each looks up which rows are hidden on it
  * @param database that of the tables, which is the same on all shards
  */
 export function readAt(
   projectIds: readonly string[],
-  { published, isQuiet }: Moment,
-  isHiding: boolean,
+  { published, isHiding, isQuiet }: Moment,
   database: string,
 ): Settings {
   const known = [NEVER, ...new Set(published)].map((id) => `'${requireUuid(id)}'`).join(', ')

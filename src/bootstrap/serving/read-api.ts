@@ -7,6 +7,7 @@ import { createPublicReaders } from '../../auth/public-readers.js'
 import type { ShardsData } from '../../analytics/across/read-projects.js'
 import {
   atOneMoment,
+  joinMoments,
   StillPublishingError,
   waitForMoment,
   type Moments,
@@ -31,7 +32,6 @@ import { countChecks } from './count-checks.js'
 import {
   createFindData,
   type FindData,
-  isHiding,
   type ProjectData,
   type ReadStore,
   type ShardMoments,
@@ -122,7 +122,7 @@ function listRelations(
   { areRollupsTrusted }: ProjectData,
   moments: ShardMoments,
 ): readonly RelationName[] {
-  if (isHiding(moments)) return withoutWholeSessions(FACTS)
+  if (joinMoments(moments).isHiding) return withoutWholeSessions(FACTS)
   return areRollupsTrusted() ? ALL_RELATIONS : FACTS
 }
 

@@ -3,6 +3,7 @@ import { joinWatches } from '../../changes/join-watches.js'
 import {
   readAt,
   isSameMoment,
+  joinMoments,
   readMoment,
   type Moment,
   type Moments,
@@ -127,12 +128,12 @@ export const createFindData =
           first.store,
           openReader(shards),
           request,
-          readAt(ids, moments[0], isHiding(moments), first.store.database),
+          readAt(ids, joinMoments(moments), first.store.database),
         ),
       createStreamer: ({ timeoutMs, signal, requestId }, moments) =>
         createStreamRunner({ ...first.store, reader: openReader(shards) }, timeoutMs, {
           ...{ signal, requestId },
-          settings: readAt(ids, moments[0], isHiding(moments), first.store.database),
+          settings: readAt(ids, joinMoments(moments), first.store.database),
         }),
       findFirstEvent: (request, at) => findFirstEvent(shards, id, request, at),
       hasEventsFrom: (moment) =>
@@ -145,9 +146,6 @@ function requireStore(stores: ReadonlyMap<string, ReadStore>, name: string): Rea
   if (found === undefined) throw new TypeError(`the store ${name} is not read`)
   return found
 }
-
-/** Whether rows are hidden on any shard. */
-export const isHiding = (moments: ShardMoments): boolean => moments.some((at) => at.isHiding)
 
 /** @param signal ends the statements @throws ApiError what a query would reject with */
 const createMoments = (
@@ -180,7 +178,7 @@ const findFirstEvent = (
   findEarliest(shards, ({ store, name }) => {
     const at = moments[shards.findIndex((shard) => shard.name === name)] ?? moments[0]
     return findFirstEventTime(
-      createReader(store, store.reader, request, readAt([id], at, at.isHiding, store.database)),
+      createReader(store, store.reader, request, readAt([id], at, store.database)),
       id,
     )
   })
