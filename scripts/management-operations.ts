@@ -1,5 +1,5 @@
 /** Lists the operations that take an admin key, as the clients of both languages have them. */
-import type { SpecDocument } from '../src/contract/spec.js'
+import { nameReferred, type SpecDocument } from '../src/contract/spec.js'
 import type { Schema } from './python-types.js'
 
 /** A parameter of an operation, or the place in its path. */
@@ -131,8 +131,8 @@ function readParameter(
   given: RawParameter | Reference,
   { parameters }: RawDocument['components'],
 ): Parameter & Pick<RawParameter, 'in'> {
-  const component = '$ref' in given ? lastPart(given.$ref) : undefined
-  const found = '$ref' in given ? parameters[lastPart(given.$ref)] : given
+  const component = '$ref' in given ? nameReferred(given.$ref) : undefined
+  const found = '$ref' in given ? parameters[nameReferred(given.$ref)] : given
   if (found === undefined) throw new Error(`The contract has no parameter ${component ?? ''}.`)
   const { name, in: place, description, required = false, schema } = found
   // Several places in paths are called `id`; their components say of what.
@@ -162,10 +162,8 @@ function readPage(schema: Schema | undefined): Page | undefined {
   return found[0]
 }
 
-const lastPart = (reference: string): string => reference.split('/').at(-1) ?? ''
-
 const nameOf = (schema: Schema | undefined): string | undefined =>
-  schema?.$ref === undefined ? undefined : lastPart(schema.$ref)
+  schema?.$ref === undefined ? undefined : nameReferred(schema.$ref)
 
 /** `If-Match`, `user_id` and `ProjectId` become `ifMatch`, `userId` and `projectId`. */
 const toCamelCase = (name: string): string =>

@@ -2,13 +2,14 @@
  * Reads at one moment: a response is of one state of a project's data, also while a change is published.
  *
  * ClickHouse has no snapshots across tables and statements. But a statement chooses the parts of all its tables before it runs, and
- * evaluates `additional_result_filter` after that. So a condition there says that nothing has been published since the moment that
- * a request reads at. If it does not hold, the statement fails at once, and the request begins again at a later moment.
+ * evaluates `additional_result_filter` after that. A condition there checks that nothing has been published since the moment of
+ * the request. If it does not hold, the statement fails at once, and the request is read again at a later moment.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Settings } from '../clickhouse/connection.js'
 import { filterTables, GuardError } from '../clickhouse/run.js'
-import { sql, statement, strings } from '../clickhouse/sql.js'
+import { requireBareName, sql, strings } from '../clickhouse/sql.js'
+import { ALL, isPublishing, readStates, type State } from './states.js'
 
 /** A state of the data of some projects on one store. */
 export interface Moment {
@@ -16,45 +17,29 @@ export interface Moment {
   readonly published: readonly string[]
   /** Whether rows are hidden that are being deleted. Rollups may count some of them. */
   readonly isHiding: boolean
-  /** Whether nothing has changed lately. Then it is cheaper to ask afterwards whether it still has not than to let the statement check. */
+  /** Whether nothing has changed lately. Then it is cheaper to ask after a statement whether that is still so than to let it check. */
   readonly isQuiet: boolean
 }
 
-interface Row {
-  readonly isPublishing: boolean
-  readonly published: string
-  readonly isHiding: boolean
-}
-
-/** Whether a row of `project_changes` hides anything. */
-export const IS_HIDING = sql`notEmpty(hidden_users) OR kept_from > toDate(0)`
-
 /** Reads the moment; undefined while a change is being published. */
-export async function readMoment(
+export const readMoment = async (
   connection: Connection,
   projectIds: readonly string[],
   signal: AbortSignal,
-): Promise<Moment | undefined> {
-  const { rows } = await connection.query<Row>(
-    statement(sql`
-SELECT
-  max((change, is_open, announcement, project_changes.published, ${IS_HIDING})) AS newest,
-  newest.2 AND newest.3 = newest.4 AS isPublishing, newest.4 AS published, newest.5 AS isHiding
-FROM project_changes WHERE project_id IN ${strings(['', ...projectIds])} GROUP BY project_id`),
-    { signal, settings: { max_threads: 1 } },
+): Promise<Moment | undefined> =>
+  toMoment(
+    await readStates(connection, sql`project_id IN ${strings([ALL, ...projectIds])}`, signal),
   )
-  if (rows.some(({ isPublishing }) => isPublishing)) return undefined
-  return combineStates(rows)
-}
 
-/** Combines the states of some projects, of which none is publishing. */
-export const combineStates = (
-  states: readonly { readonly published: string; readonly isHiding: boolean }[],
-): Moment => ({
-  published: states.map(({ published }) => published),
-  isHiding: states.some(({ isHiding }) => isHiding),
-  isQuiet: false,
-})
+/** Returns the moment of some projects whose states are known; undefined while a change is being published. */
+export const toMoment = (states: readonly State[]): Moment | undefined =>
+  states.some(isPublishing)
+    ? undefined
+    : {
+        published: states.map(({ published }) => published),
+        isHiding: states.some(({ isHiding }) => isHiding),
+        isQuiet: false,
+      }
 
 /** How a request finds the moment at which it reads. */
 export interface Moments<One> {
@@ -145,10 +130,10 @@ export function readAt(
 ): Settings {
   const known = [NEVER, ...new Set(published)].map((id) => `'${requireUuid(id)}'`).join(', ')
   const ids = projectIds.map(writeText).join(', ')
-  const guard = `(SELECT throwIf(countIf(newest NOT IN (${known})) > 0) FROM (SELECT argMax(published, change) AS newest FROM ${requireName(database)}.project_changes WHERE project_id IN ('', ${ids}) GROUP BY project_id)) = 0`
+  const guard = `(SELECT throwIf(countIf(newest NOT IN (${known})) > 0) FROM (SELECT argMax(published, change) AS newest FROM ${requireBareName(database)}.project_changes WHERE project_id IN ('${ALL}', ${ids}) GROUP BY project_id)) = 0`
   return {
     ...(isQuiet ? {} : { additional_result_filter: guard }),
-    ...(isHiding ? hideRows(ids, requireName(database)) : {}),
+    ...(isHiding ? hideRows(ids, requireBareName(database)) : {}),
   }
 }
 
@@ -173,10 +158,5 @@ AND toDate(${time}) >= (SELECT mapFromArrays(groupArray(project_id), groupArray(
 
 function requireUuid(text: string): string {
   if (!/^[0-9a-f-]{36}$/.test(text)) throw new TypeError('not a UUID')
-  return text
-}
-
-function requireName(text: string): string {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) throw new TypeError('not the name of a database')
   return text
 }

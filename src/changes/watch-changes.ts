@@ -1,8 +1,9 @@
 /** Watches the changes of projects' data, so that a service knows whether an earlier response is still the right one. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, uint64 } from '../clickhouse/sql.js'
-import { combineStates, IS_HIDING, isSameMoment, type Moment } from './moment.js'
+import { sql, uint64 } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
+import { isSameMoment, toMoment, type Moment } from './moment.js'
+import { ALL, readStates, type ProjectState, type State } from './states.js'
 import { KNOWLEDGE_MS, LOOK_INTERVAL_MS, MEMORY_MS } from './timing.js'
 
 /**
@@ -42,26 +43,8 @@ export interface ChangeWatch extends VersionWatch {
 /** How long ago a project must have changed to count as quiet. A project whose events come in changes every few seconds. */
 const QUIET_MS = 10 * SECOND_MS
 
-/** The last row of a project, or of all projects. */
-interface State {
-  readonly isOpen: boolean
-  /** Differs from that of every other row. */
-  readonly version: string
-  /** The version of the last change that was published, if only in part. */
-  readonly published: string
-  readonly isHiding: boolean
-}
-
 /** A state, and when it was seen first, by the monotonic clock. */
 type SeenState = State & { readonly seenAt: number }
-
-interface Row extends State {
-  readonly project: string
-  readonly number: number
-}
-
-/** The key of the changes of all projects. */
-const ALL = ''
 
 /**
  * Creates a watch. It looks only when it is asked, for all projects at once and seldom: what it saw serves everybody for a
@@ -155,10 +138,10 @@ function createStates(reader: Connection, now: () => number): States {
       const from = readsAll ? 0 : last
       // If a query fails, the store may be another one when it answers again.
       last = 0
-      const newer = await readStates(reader, from)
+      const newer = await readNewer(reader, from)
       // The newest row is always found again, unless the store is another one.
       const isNew = from === 0 || newer.length === 0
-      const rows = from > 0 && isNew ? await readStates(reader, 0) : newer
+      const rows = from > 0 && isNew ? await readNewer(reader, 0) : newer
       const known = new Map(states)
       if (isNew) states.clear()
       let highest = isNew ? 0 : from
@@ -178,23 +161,13 @@ function createStates(reader: Connection, now: () => number): States {
     areEnded: (projectIds) => [ALL, ...projectIds].every((id) => states.get(id)?.isOpen !== true),
     getMoment: (projectIds) => {
       const known = [ALL, ...projectIds].flatMap((id) => states.get(id) ?? [])
+      const moment = toMoment(known)
       const isQuiet = known.every(({ isOpen, seenAt }) => !isOpen && now() - seenAt > QUIET_MS)
-      if (known.some(({ isOpen, version, published }) => isOpen && version === published)) return
-      return { ...combineStates(known), isQuiet }
+      return moment && { ...moment, isQuiet }
     },
   }
 }
 
 /** Reads the last row of each project that has one from this number on. */
-async function readStates(reader: Connection, from: number): Promise<readonly Row[]> {
-  // Of rows with the same number, which only a process without the lease can write, an open one counts.
-  const { rows } = await reader.query<Row>(
-    statement(sql`
-SELECT
-  project_id AS project, max((change, is_open, announcement, project_changes.published, ${IS_HIDING})) AS newest,
-  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version, newest.4 AS published, newest.5 AS isHiding
-FROM project_changes WHERE change >= ${uint64(from)} GROUP BY project_id`),
-    { signal: AbortSignal.timeout(KNOWLEDGE_MS), settings: { max_threads: 1 } },
-  )
-  return rows
-}
+const readNewer = (reader: Connection, from: number): Promise<readonly ProjectState[]> =>
+  readStates(reader, sql`change >= ${uint64(from)}`, AbortSignal.timeout(KNOWLEDGE_MS))

@@ -113,10 +113,12 @@ export const optionalUint32 = (value: number | null): Sql => parameter('Nullable
  *
  * @throws TypeError for a name that would need quotes
  */
-export function identifier(name: string): Sql {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    throw new TypeError('not a name of a table or database')
-  return parameter('Identifier', name)
+export const identifier = (name: string): Sql => parameter('Identifier', requireBareName(name))
+
+/** Returns a name that needs no quotes. @throws TypeError for any other */
+export function requireBareName(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name
+  throw new TypeError('not a name of a table or database')
 }
 
 /** The members of `Name` that are literals: not `string`, and no template with a `string` in it. */

@@ -17,7 +17,7 @@
  * Components that nothing refers to any more are left out.
  */
 import { isRecord, mapRecord } from '../lib/records.js'
-import type { SpecDocument } from './spec.js'
+import { nameReferred, type SpecDocument } from './spec.js'
 
 type Json = Readonly<Record<string, unknown>>
 type Schemas = Readonly<Record<string, Json>>
@@ -104,9 +104,8 @@ function keepMapping({ discriminator }: Json, kept: readonly Json[]): Json {
   return { discriminator: { ...discriminator, mapping: Object.fromEntries(mapping) } }
 }
 
-const follow = (schema: Json, schemas: Schemas): Json => schemas[nameOf(schema['$ref'])] ?? schema
-
-const nameOf = (reference: unknown): string => String(reference).split('/').at(-1) ?? ''
+const follow = (schema: Json, schemas: Schemas): Json =>
+  schemas[nameReferred(schema['$ref'])] ?? schema
 
 function omit(node: unknown, keys: readonly string[]): Json {
   const entries = Object.entries(node as Json).filter(([key]) => !keys.includes(key))

@@ -15,7 +15,7 @@
  * | `propertyNames`, `contentMediaType`, `x-…` of a schema | nothing |
  */
 import { isRecord, mapRecord } from '../lib/records.js'
-import type { SpecDocument } from './spec.js'
+import { nameReferred, type SpecDocument } from './spec.js'
 
 type Json = Readonly<Record<string, unknown>>
 type Schemas = Readonly<Record<string, Json>>
@@ -78,7 +78,7 @@ const isOrNull = ({ oneOf = [] }: Json): boolean => (oneOf as readonly Json[]).s
 function convertOrNull({ oneOf, ...rest }: Json, schemas: Schemas): Json {
   const others = (oneOf as readonly Json[]).filter((member) => !isNull(member))
   const last = others.at(-1) ?? {}
-  const referred = schemas[nameOf(last['$ref'])] ?? last
+  const referred = schemas[nameReferred(last['$ref'])] ?? last
   const nullable = { ...convertSchema(referred, schemas), nullable: true }
   if (others.length === 1) return { ...nullable, ...convertSchema(rest, schemas) }
   return {
@@ -121,14 +121,16 @@ function uniteItems(items: readonly Json[], schemas: Schemas): Json {
 
 /** Whether a schema accepts more strings than a list of them. */
 function isFreeString(schema: Json, schemas: Schemas): boolean {
-  const { type, enum: values } = schemas[nameOf(schema['$ref'])] ?? schema
+  const { type, enum: values } = schemas[nameReferred(schema['$ref'])] ?? schema
   return type === 'string' && values === undefined
 }
 
 /** Merges the properties of all parts of a closed object into one. */
 function mergeAllOf(schema: Json, schemas: Schemas): Json {
   const { allOf = [], properties = {}, unevaluatedProperties, ...rest } = schema
-  const parts = (allOf as readonly Json[]).map(({ $ref }) => schemas[nameOf($ref)]?.['properties'])
+  const parts = (allOf as readonly Json[]).map(
+    ({ $ref }) => schemas[nameReferred($ref)]?.['properties'],
+  )
   return {
     ...rest,
     properties: Object.assign({}, ...parts, properties) as Json,
@@ -137,4 +139,3 @@ function mergeAllOf(schema: Json, schemas: Schemas): Json {
 }
 
 /** Returns the last part of a reference: the name of the schema. */
-const nameOf = (reference: unknown): string => String(reference).split('/').at(-1) ?? ''

@@ -44,6 +44,10 @@ export const readSpecs = (): Specs => ({
   management: readSpec('management'),
 })
 
+/** Returns the name of the component that a `$ref` refers to; the empty text for anything else. */
+export const nameReferred = (reference: unknown): string =>
+  typeof reference === 'string' ? (reference.split('/').at(-1) ?? '') : ''
+
 /** Lists the enum values of a schema; none if the contract has no such enum. */
 export const listEnumValues = (document: SpecDocument, schema: string): readonly string[] =>
   document.components.schemas[schema]?.enum ?? []

@@ -133,10 +133,7 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
   }
 }
 
-/**
- * First the rollups of users, then those of sums: users are counted in groups that have sums, so no response has more new users
- * than users.
- */
+/** Corrects the rollups, which no query of the project reads meanwhile. */
 async function correctRollups(
   writer: Connection,
   expiration: Expiration,

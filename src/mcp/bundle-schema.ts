@@ -11,7 +11,7 @@
  * | `title` | nothing |
  */
 import { FORMATS } from '../contract/formats.js'
-import type { SpecDocument } from '../contract/spec.js'
+import { nameReferred, type SpecDocument } from '../contract/spec.js'
 import { isRecord, mapRecord } from '../lib/records.js'
 
 type Json = Readonly<Record<string, unknown>>
@@ -81,7 +81,7 @@ export function bundleParameters(
 ): ObjectSchema {
   const { components } = document as unknown as ParametersDocument
   const asked = parameters
-    .map((one) => (one.$ref === undefined ? one : components.parameters[lastPart(one.$ref)]))
+    .map((one) => (one.$ref === undefined ? one : components.parameters[nameReferred(one.$ref)]))
     .filter((one) => one !== undefined)
     .filter((one) => one.in !== 'header')
   const refuse = (name: string): never => {
@@ -104,8 +104,6 @@ export function bundleParameters(
 interface ParametersDocument {
   readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
 }
-
-const lastPart = (reference: string): string => reference.split('/').at(-1) ?? ''
 
 function getSchema({ components }: SpecDocument, name: string): Json {
   const schema = components.schemas[name]

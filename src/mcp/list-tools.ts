@@ -1,7 +1,7 @@
 /** Lists the tools as the protocol describes them. Titles, descriptions and schemas are those of the contract. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { reduceForClients } from '../contract/client-document.js'
-import type { SpecDocument } from '../contract/spec.js'
+import { nameReferred, type SpecDocument } from '../contract/spec.js'
 import { mapRecord } from '../lib/records.js'
 import {
   bundleParameters,
@@ -63,7 +63,7 @@ function bundle(
   const { requestBody, parameters = [] } = getOperation(document, method, path)
   if (requestBody === undefined) return bundleParameters(document, parameters)
   const { $ref } = requestBody.content['application/json'].schema
-  return bundleSchema(document, $ref.split('/').at(-1) ?? '', described)
+  return bundleSchema(document, nameReferred($ref), described)
 }
 
 function getOperation(document: SpecDocument, method: string, path: string): Operation {

@@ -33,8 +33,8 @@ interface AffectedGroups {
 }
 
 /**
- * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps a reader may
- * still count a removed user, but never misses a remaining one. Idempotent. The caller holds the loader lease.
+ * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps the rollups still count
+ * the removed users, so no query may read them. Idempotent. The caller holds the loader lease.
  *
  * @param stale a table of the users to remove from each group, with the columns `grain` (`daily` or `monthly`),
  *   `project_id`, `dimension`, `value`, `day` (for a month, its first day) and `user`

@@ -55,7 +55,7 @@ export const createReadStore = (
 })
 
 /** The moments of a project on its shards, in their order. */
-export type ShardMoments = readonly [Moment, ...Moment[]]
+export type ShardMoments = readonly Moment[]
 
 /** The data of a project, on one shard or several. */
 export interface ProjectData {
@@ -116,8 +116,8 @@ export const createFindData =
       createMoments: (signal) => createMoments(ids, all, signal),
       requireStill: async (at, signal) => {
         const [moment] = at
-        if (others.length === 0 && !moment.isQuiet) return
-        if (all.every(({ changes }, i) => changes.isCurrentMoment(ids, at[i] ?? moment))) return
+        if (others.length === 0 && moment?.isQuiet === false) return
+        if (at.every((one, i) => all[i]?.changes.isCurrentMoment(ids, one) === true)) return
         const now = await createMoments(ids, all, signal).read()
         if (at.some((one, i) => !isSameMoment(one, now?.[i]))) {
           throw new GuardError('a change was published')
@@ -135,7 +135,7 @@ export const createFindData =
           ...{ signal, requestId },
           settings: readAt(ids, joinMoments(moments), first.store.database),
         }),
-      findFirstEvent: (request, at) => findFirstEvent(shards, id, request, at),
+      findFirstEvent: (request, at) => findFirstEvent(shards, id, request, joinMoments(at)),
       hasEventsFrom: (moment) =>
         isTrueOfAny(shards, ({ store }) => hasEventsFrom(store.lookups, id, moment)),
     }
@@ -153,10 +153,10 @@ const createMoments = (
   stores: readonly ReadStore[],
   signal: AbortSignal,
 ): Moments<ShardMoments> => ({
-  getLast: () => toShardMoments(stores.map(({ changes }) => changes.getLastMoment(ids))),
+  getLast: () => requireAll(stores.map(({ changes }) => changes.getLastMoment(ids))),
   read: async () => {
     const reads = stores.map(({ store }) => readMoment(store.lookups, ids, signal))
-    return toShardMoments(
+    return requireAll(
       await Promise.all(reads).catch((error: unknown) => {
         throw toStoreError(error)
       }),
@@ -164,24 +164,24 @@ const createMoments = (
   },
 })
 
-function toShardMoments(moments: readonly (Moment | undefined)[]): ShardMoments | undefined {
-  const [first, ...others] = moments.filter((moment) => moment !== undefined)
-  return first === undefined || others.length + 1 < moments.length ? undefined : [first, ...others]
+/** Returns the moments; undefined if one is missing. */
+function requireAll(moments: readonly (Moment | undefined)[]): ShardMoments | undefined {
+  const known = moments.filter((moment) => moment !== undefined)
+  return known.length < moments.length ? undefined : known
 }
 
 const findFirstEvent = (
   shards: ProjectShards,
   id: string,
   request: RunningRequest,
-  moments: ShardMoments,
+  at: Moment,
 ): Promise<Date | null> =>
-  findEarliest(shards, ({ store, name }) => {
-    const at = moments[shards.findIndex((shard) => shard.name === name)] ?? moments[0]
-    return findFirstEventTime(
+  findEarliest(shards, ({ store }) =>
+    findFirstEventTime(
       createReader(store, store.reader, request, readAt([id], at, store.database)),
       id,
-    )
-  })
+    ),
+  )
 
 /** Creates a connection to a store whose statements share the deadline of a request. @param settings of each statement */
 function createReader(

@@ -6,6 +6,7 @@ import type { ImportSettings } from '../../ingest/import/import-settings.js'
 import type { Tool } from '../../ingest/import/presets/tools.js'
 import { StoreFullError } from '../../ingest/inbox/disk-space.js'
 import { ConflictError, ExpectedError, MissingError } from '../../lib/errors.js'
+import { continueWith } from '../../lib/generators.js'
 import { checkImport, isOf, startImport } from '../../management/imports.js'
 import { findOperation, listImports } from '../../management/operations.js'
 import { dropUpload, readFile, storeUpload, type StoredUpload } from '../../management/uploads.js'
@@ -139,16 +140,7 @@ async function listRejectedRows(
   }
   return {
     status: 200,
-    stream: prepend(first.done === true ? undefined : first.value, stream),
+    stream: continueWith(first, stream),
     headers: { 'Content-Type': 'application/x-ndjson; charset=utf-8' },
   }
-}
-
-/** Yields what was read of a stream, then the rest. */
-async function* prepend(
-  first: Buffer | undefined,
-  rest: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer> {
-  if (first !== undefined) yield first
-  yield* rest
 }

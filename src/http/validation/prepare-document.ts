@@ -16,7 +16,7 @@
  * | a `format` beside its own `pattern` | the format, which is stricter and has one message |
  */
 import { FORMATS } from '../../contract/formats.js'
-import type { SpecDocument } from '../../contract/spec.js'
+import { nameReferred, type SpecDocument } from '../../contract/spec.js'
 import { isRecord, mapRecord } from '../../lib/records.js'
 
 type Json = Readonly<Record<string, unknown>>
@@ -201,7 +201,7 @@ function uniteEnums({ oneOf, ...rest }: Json, schemas: Schemas): Json {
 function mergeAllOf({ allOf, properties }: Json, schemas: Schemas): Json {
   const inherited = (allOf as readonly Json[]).map((part) => {
     const { properties: own } = findReferred(part, schemas) ?? {}
-    return rewriteKeyword('properties', own, `${nameOf(part)}.properties`, schemas)
+    return rewriteKeyword('properties', own, `${nameReferred(part['$ref'])}.properties`, schemas)
   })
   return {
     type: 'object',
@@ -219,6 +219,5 @@ function liftDefaults({ properties, ...rest }: Json, schemas: Schemas): Json {
 }
 
 /** Returns the schema that a schema's `$ref` names; undefined if it has none. */
-const findReferred = (schema: Json, schemas: Schemas): Json | undefined => schemas[nameOf(schema)]
-
-const nameOf = ({ $ref }: Json): string => String($ref).split('/').at(-1) ?? ''
+const findReferred = (schema: Json, schemas: Schemas): Json | undefined =>
+  schemas[nameReferred(schema['$ref'])]
