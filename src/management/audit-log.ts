@@ -2,10 +2,10 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { insertJoined } from '../clickhouse/joined-insert.js'
 import { and, sql, statement, string, TRUE, uint32, uint64, type Sql } from '../clickhouse/sql.js'
-import { FieldValueError } from '../lib/errors.js'
 import { randomId } from '../lib/random-id.js'
 import type { StoredProject } from '../projects/project.js'
 import type { ManagementContext } from './context.js'
+import { cutPage, parseCursor } from './page.js'
 
 /** What was changed: the kind of thing, and what was done to it. */
 export type Action =
@@ -131,20 +131,13 @@ SELECT id, toUnixTimestamp64Micro(at) AS at_us, actor, action, project_id, targe
 FROM audit_log WHERE ${isAsked}
 ORDER BY audit_log.at DESC, id DESC LIMIT ${uint32(limit + 1)}`),
   )
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
-  return {
-    entries: page.map(toEntry),
-    nextCursor: last === undefined ? null : `${last.at_us}-${last.id}`,
-  }
+  const page = cutPage(rows, limit, (last) => `${last.at_us}-${last.id}`)
+  return { entries: page.rows.map(toEntry), nextCursor: page.nextCursor }
 }
 
 function buildCursorCondition(cursor: string): Sql {
-  const [, us, id] = CURSOR.exec(cursor) ?? []
-  if (us === undefined || id === undefined) {
-    throw new FieldValueError('cursor', 'the cursor is not one that a page gave')
-  }
-  return sql`(toUnixTimestamp64Micro(at), id) < (toInt64(${uint64(Number(us))}), ${string(id)})`
+  const [us, id] = parseCursor(CURSOR, cursor)
+  return sql`(toUnixTimestamp64Micro(at), id) < (toInt64(${uint64(us)}), ${string(id)})`
 }
 
 const toEntry = (row: AuditRow): AuditEntry => ({

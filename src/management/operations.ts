@@ -13,11 +13,12 @@ import {
 } from '../clickhouse/sql.js'
 import type { DeletionResult, ImportProgress, ImportResult } from '../contract/management-api.js'
 import type { ImportSettings } from '../ingest/import/import-settings.js'
-import { ConflictError, FieldValueError } from '../lib/errors.js'
+import { ConflictError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireSettled } from '../relocation/describe.js'
 import { recordProjectDeletion, recordUserDeletion } from './audit-log.js'
 import { createId, type ManagementContext } from './context.js'
+import { cutPage, parseCursor } from './page.js'
 
 /** What an operation is asked to do. */
 export type OperationRequest =
@@ -169,18 +170,13 @@ export async function listImports(
     sql`${isAsked} AND ${isAfter}`,
     sql`created_at DESC, id DESC LIMIT ${uint32(limit + 1)}`,
   )
-  const imports = found.slice(0, limit)
-  const last = found.length > limit ? imports.at(-1) : undefined
-  const nextCursor = last === undefined ? null : `${last.createdAt.getTime()}-${last.id}`
-  return { imports, nextCursor }
+  const page = cutPage(found, limit, (last) => `${last.createdAt.getTime()}-${last.id}`)
+  return { imports: page.rows, nextCursor: page.nextCursor }
 }
 
 function buildCursorCondition(cursor: string): Sql {
-  const [, ms, id] = CURSOR.exec(cursor) ?? []
-  if (ms === undefined || id === undefined) {
-    throw new FieldValueError('cursor', 'the cursor is not one that a page gave')
-  }
-  return sql`(created_at, id) < (${time(new Date(Number(ms)))}, ${string(id)})`
+  const [ms, id] = parseCursor(CURSOR, cursor)
+  return sql`(created_at, id) < (${time(new Date(ms))}, ${string(id)})`
 }
 
 /** Records how far an operation is. Returns it as it is stored. */

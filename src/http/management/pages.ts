@@ -1,4 +1,5 @@
 /** Pages of projects: those that a key may see, by their ids. */
+import { cutPage } from '../../management/page.js'
 import type { StoredProject } from '../../projects/project.js'
 import { listProjectsAfter } from '../../projects/store.js'
 import type { ManagementApi, ManagementRequest } from './management-api.js'
@@ -33,6 +34,6 @@ export async function listPage(
     orgs: listOrgs(key.org, query['org']),
     name: query['name'],
   })
-  const projects = found.slice(0, limit)
-  return { projects, nextCursor: found.length > limit ? (projects.at(-1)?.id ?? null) : null }
+  const page = cutPage(found, limit, ({ id }) => id)
+  return { projects: page.rows, nextCursor: page.nextCursor }
 }
