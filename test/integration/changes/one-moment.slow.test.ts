@@ -115,7 +115,7 @@ test('a query waits while a change is published, and no longer than it may take'
   const hasty = await startTestService({
     store,
     now: () => NOW,
-    env: { CACHE_MB: '0', QUERY_TIMEOUT_MS: '500' },
+    env: { CACHE_MB: '0', QUERY_TIMEOUT_MS: '6000' },
   })
   const ask = async (): Promise<number> => {
     const response = await fetch(`${hasty.address}/v1/analytics/query`, {
