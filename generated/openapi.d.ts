@@ -626,7 +626,7 @@ export interface components {
              */
             readonly org?: string;
             readonly date_range: components["schemas"]["DateRange"];
-            readonly metrics?: components["schemas"]["Metrics"];
+            readonly metrics?: components["schemas"]["MetricNames"];
             readonly interval?: components["schemas"]["ProjectsInterval"];
             /**
              * @description The order of the rows: a metric of the query or `project`, and a direction. By default descending by the first metric. Nulls are
@@ -828,6 +828,22 @@ export interface components {
         };
         /**
          * Metrics
+         * @description The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
+         *     event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+         *     depend on the other metrics.
+         * @default [
+         *       "users",
+         *       "pageviews",
+         *       "events"
+         *     ]
+         * @example [
+         *       "users",
+         *       "bounce_rate"
+         *     ]
+         */
+        readonly Metrics: readonly components["schemas"]["QueryMetric"][];
+        /**
+         * Names of metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
          *     default metrics. The value of a metric does not depend on the other metrics.
          * @default [
@@ -840,7 +856,65 @@ export interface components {
          *       "bounce_rate"
          *     ]
          */
-        readonly Metrics: readonly components["schemas"]["Metric"][];
+        readonly MetricNames: readonly components["schemas"]["Metric"][];
+        /**
+         * Metric of a query
+         * @description The name of a metric, or a metric over the numbers of an event property.
+         * @example users
+         * @example {
+         *       "metric": "sum",
+         *       "of": "event:prop:amount",
+         *       "as": "revenue"
+         *     }
+         */
+        readonly QueryMetric: components["schemas"]["Metric"] | components["schemas"]["NumericMetric"];
+        /**
+         * Metric over numbers
+         * @description A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
+         *     `12.5` or `-3e2`, smaller than 10^18 in size; digits after the ninth decimal are rounded, halves away from 0. Events without the
+         *     property do not count, and those with another text in it are left out: `metadata.numbers` says how many.
+         *
+         *     Sums are those of decimal numbers, without any error: 0.1 + 0.2 is 0.3. As numbers of JSON they are exact up to 15 digits.
+         *
+         *     An amount of money has its currency in the event property `currency`. If the numbers of a query are in several
+         *     currencies, the query is refused unless it groups by `event:prop:currency`. A query that filters by it has one. Totals
+         *     of several currencies are refused as well. Events without a currency are added to any others.
+         * @example {
+         *       "metric": "sum",
+         *       "of": "event:prop:amount",
+         *       "as": "revenue"
+         *     }
+         */
+        readonly NumericMetric: {
+            readonly metric: components["schemas"]["NumericFunction"];
+            readonly of: components["schemas"]["PropertyGrouping"];
+            /**
+             * @description The name of the metric in the rows, in `order_by`, and of its columns: letters, digits and `_`, the first a letter, at most 64. It is
+             *     not the name of another metric.
+             * @example revenue
+             */
+            readonly as: string;
+            /**
+             * @description `false`: the numbers are no amounts of money, so they are added up whatever `currency` says, such as a number of
+             *     items.
+             * @example false
+             */
+            readonly money?: boolean;
+        };
+        /**
+         * Function of numbers
+         * @description - `sum`: the sum; 0 without a number.
+         *     - `avg`: the mean, rounded to nine decimals, halves away from 0.
+         *     - `min`, `max`: the least and the greatest number.
+         *     - `median`, `p75`, `p90`, `p95`, `p99`: the percentile by nearest rank, which is always one of the numbers: the least one such that at
+         *       least 50, 75, 90, 95 or 99 % of the numbers are not greater than it. It is exact.
+         *     - `count`: how many events have a number.
+         *
+         *     All but `sum` and `count` are `null` without a number.
+         * @example sum
+         * @enum {string}
+         */
+        readonly NumericFunction: "sum" | "avg" | "min" | "max" | "median" | "p75" | "p90" | "p95" | "p99" | "count";
         /**
          * Groupings
          * @description Divides the result into rows. Empty: one row for the whole period. An interval: a time series. Any other
@@ -2496,6 +2570,7 @@ export interface components {
              */
             readonly data: readonly components["schemas"]["QueryRow"][];
             readonly totals?: components["schemas"]["Totals"];
+            readonly metadata?: components["schemas"]["QueryMetadata"];
         };
         /**
          * Values response
@@ -3792,7 +3867,7 @@ export interface components {
              *       "events"
              *     ]
              */
-            readonly metrics: readonly components["schemas"]["Metric"][];
+            readonly metrics: readonly components["schemas"]["QueryMetric"][];
             /**
              * @description The grouping; empty if there is none.
              * @example [
@@ -3907,6 +3982,61 @@ export interface components {
             readonly group: components["schemas"]["RowGroup"];
             readonly metrics: components["schemas"]["MetricValues"];
             readonly comparison?: components["schemas"]["RowComparison"];
+        };
+        /**
+         * Metadata
+         * @description What the numbers were computed from. Sent if the query has a metric over the numbers of a property.
+         * @example {
+         *       "numbers": [
+         *         {
+         *           "of": "event:prop:amount",
+         *           "counted": 1203,
+         *           "left_out": 3
+         *         }
+         *       ]
+         *     }
+         */
+        readonly QueryMetadata: {
+            /**
+             * @description The properties of these metrics, each once.
+             * @example [
+             *       {
+             *         "of": "event:prop:amount",
+             *         "counted": 1203,
+             *         "left_out": 3
+             *       }
+             *     ]
+             */
+            readonly numbers: readonly components["schemas"]["PropertyNumbers"][];
+        };
+        /**
+         * Numbers of a property
+         * @description How many events have a number in a property: of the events of all rows, also those of other pages. Both are `null` if
+         *     there are rows, but none on the page.
+         * @example {
+         *       "of": "event:prop:amount",
+         *       "counted": 1203,
+         *       "left_out": 3
+         *     }
+         */
+        readonly PropertyNumbers: {
+            /**
+             * @description The property.
+             * @example event:prop:amount
+             */
+            readonly of: string;
+            /**
+             * Format: int64
+             * @description Events with a number. 0 means that no event of the query has one, which may be a misspelled name.
+             * @example 1203
+             */
+            readonly counted: number | null;
+            /**
+             * Format: int64
+             * @description Events whose property is no number.
+             * @example 3
+             */
+            readonly left_out: number | null;
         };
         /**
          * Totals
@@ -4044,6 +4174,8 @@ export interface components {
              * @example 530
              */
             readonly new_users?: number;
+        } & {
+            readonly [key: string]: number | null;
         };
         /**
          * Project response

@@ -89,6 +89,8 @@ export type RowComparison = Schemas['RowComparison']
 export type DateRange = ShortForms['date_range']
 export type Preset = Schemas['Preset']
 export type Metric = Schemas['Metric']
+/** A metric over the numbers of an event property. */
+export type NumericMetric = Schemas['NumericMetric']
 export type Interval = Schemas['Interval']
 /** The size of the buckets of a time series. */
 export type BucketSize = Schemas['BucketSize']

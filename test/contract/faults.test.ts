@@ -43,6 +43,12 @@ const ONE_OF = (names: string) => `must be one of: ${names}`
 const NO_COLUMN = (names: string) =>
   `must be a metric or the grouping of this query, one of: ${names}`
 
+const SUM = { metric: 'sum', of: 'event:prop:amount', as: 'revenue' }
+const NO_PROPERTY = 'must be event:prop: followed by a name of 1 to 128 characters'
+const NO_NAME = 'must be a letter followed by letters, digits or _, at most 64 characters'
+const TAKEN = (name: string) =>
+  `must be a name of its own: ${name} is that of another metric or of a grouping`
+
 /** The expected errors of a body: messages by field. */
 type Faults = Readonly<Record<string, string>> | readonly (readonly [string, string])[]
 type Case = readonly [body: unknown, faults: Faults]
@@ -208,8 +214,27 @@ describe('metrics, group_by, order_by', () => {
       { metrics: 'must not contain duplicate items' },
     ],
     [
-      query({ metrics: Array.from({ length: names('Metric').length + 1 }, () => 'users') }),
-      { metrics: `must have at most ${names('Metric').length} items` },
+      query({ metrics: Array.from({ length: 21 }, () => 'users') }),
+      { metrics: 'must have at most 20 items' },
+    ],
+    [query({ metrics: [SUM, 'users'], order_by: [['revenue', 'asc']] }), {}],
+    [
+      query({ metrics: [{ ...SUM, metric: 'p101' }] }),
+      { 'metrics.0.metric': ONE_OF(names('NumericFunction').join(', ')) },
+    ],
+    [query({ metrics: [{ metric: 'sum', of: SUM.of }] }), { 'metrics.0.as': REQUIRED }],
+    [query({ metrics: [{ ...SUM, of: 'amount' }] }), { 'metrics.0.of': NO_PROPERTY }],
+    [query({ metrics: [{ ...SUM, as: '1st' }] }), { 'metrics.0.as': NO_NAME }],
+    [query({ metrics: [{ ...SUM, by: 1 }] }), { 'metrics.0.by': UNKNOWN }],
+    [query({ metrics: [SUM, { ...SUM, metric: 'avg' }] }), { 'metrics.1.as': TAKEN('revenue') }],
+    [query({ metrics: [{ ...SUM, as: 'users' }] }), { 'metrics.0.as': TAKEN('users') }],
+    [
+      query({ metrics: [{ ...SUM, as: 'country' }], group_by: ['country'] }),
+      { 'metrics.0.as': TAKEN('country') },
+    ],
+    [
+      query({ metrics: [SUM], order_by: [['amount', 'asc']] }),
+      { 'order_by.0.0': NO_COLUMN('revenue') },
     ],
     [query({ metrics: METRICS.split(', ') }), {}],
     [query({ group_by: ['visits'] }), { 'group_by.0': NO_GROUPING }],

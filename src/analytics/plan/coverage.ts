@@ -3,9 +3,9 @@ import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js
 import { type DimensionName, DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import type { Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric } from '../../model/metrics.js'
 import { isNegation } from '../../model/operators.js'
-import { type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
+import { computeMeasure, type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
 import { type RollupSubject, TOTAL } from '../../model/rollups.js'
 import type { Predicate } from '../request/filters.js'
 import { type GroupedBy, type Grouping, listGroupings, type Query } from '../request/query.js'
@@ -199,7 +199,7 @@ function findSubject(term: Term): RollupSubject | undefined {
 export const canServe = (name: RelationName, need: Need): boolean =>
   need === 'groups'
     ? RELATIONS[name].isGroup !== undefined
-    : RELATIONS[name].measures[need] !== undefined
+    : computeMeasure(name, need) !== undefined
 
 /** Finds the reason why a relation cannot serve a need of a query exactly; undefined if it can. */
 export function findRejectionReason(
@@ -237,7 +237,7 @@ function findReasonAgainstWholeSessions(query: Query): string | undefined {
     (term) => !isSessionAttribute(term),
   )
   if (other !== undefined) return `events of one session may differ in ${nameTerm(other)}`
-  const measures = metrics.flatMap((metric) => METRICS[metric].measures)
+  const measures = metrics.flatMap((metric) => describeMetric(metric).measures)
   const needsEvents = grouping.kind !== 'none' || measures.some((one) => !isVisitMeasure(one))
   return needsEvents ? undefined : 'no event is counted'
 }

@@ -1,7 +1,7 @@
 /** Plans a query: builds a plan for each way of reading, and chooses one. */
 import { EVENT_LIMITS } from '../../model/event-fields.js'
-import type { Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { isOfNumbers, type Measure } from '../../model/measures.js'
+import { describeMetric } from '../../model/metrics.js'
 import { DEFAULT_SIZES, type ProjectSizes } from '../../model/project-sizes.js'
 import {
   ALL_RELATIONS,
@@ -281,7 +281,7 @@ const listMeasures = (query: Query): readonly Measure[] => [
   ...new Set(
     query.metrics
       .filter((metric) => !isAlwaysNull(metric, query))
-      .flatMap((metric) => METRICS[metric].measures)
+      .flatMap((metric) => describeMetric(metric).measures)
       .filter((measure) => measure !== 'new_users'),
   ),
 ]
@@ -305,6 +305,8 @@ function findDeferredCounting(
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
   if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
+  // The first step keeps its groups in an array, and how often each number occurs is too much for it.
+  if (measures.some(isOfNumbers)) return 'all'
   if (order.by !== 'users') return 'page'
   return order.direction === 'desc' && limit + offset <= MAX_LAST_ROW ? 'candidates' : 'all'
 }

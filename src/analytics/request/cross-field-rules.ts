@@ -1,6 +1,7 @@
 /** Checks the rules of a request that its schema cannot express, most of which tie several values together. */
 import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
 import { isTimeZone } from '../../lib/time-zone.js'
+import { METRIC_NAMES } from '../../model/metrics.js'
 import { checkFilterLimits } from './filter-limits.js'
 import { checkBucketCount, isInterval } from './intervals.js'
 import { isDateOnly, resolveRange, type Period } from './period.js'
@@ -22,6 +23,7 @@ export const RULES: readonly Rule[] = [
   { fields: ['compare', 'compare_align'], check: checkAlignment },
   { fields: ['group_by', 'then_by', 'group_limit'], check: checkThenBy },
   { fields: ['date_range', 'time_zone', 'group_by', 'group_limit'], check: checkSeries },
+  { fields: ['metrics', 'group_by', 'then_by'], check: checkNames },
   { fields: ['metrics', 'group_by', 'then_by', 'order_by'], check: checkOrder },
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
@@ -106,10 +108,34 @@ function checkAlignment(request: AnalyticsQueryRequest): readonly FieldError[] {
   return [{ field: 'compare_align', message }]
 }
 
+/** The names of the groups of a row, and of its bucket. */
+const listGroupNames = ({
+  group_by: grouping,
+  then_by: second = [],
+}: Pick<AnalyticsQueryRequest, 'group_by' | 'then_by'>): readonly string[] => [
+  ...grouping,
+  ...(grouping.some(isInterval) ? ['date'] : []),
+  ...second,
+]
+
+const getName = (metric: AnalyticsQueryRequest['metrics'][number]): string =>
+  typeof metric === 'string' ? metric : metric.as
+
+/** Checks that the names of metrics over numbers are those of no other metric and no grouping. */
+function checkNames(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const taken = new Set([...METRIC_NAMES, ...listGroupNames(request)])
+  return request.metrics.flatMap((metric, i) => {
+    if (typeof metric === 'string') return []
+    const isTaken = taken.has(metric.as)
+    taken.add(metric.as)
+    const message = `must be a name of its own: ${metric.as} is that of another metric or of a grouping`
+    return isTaken ? [{ field: `metrics.${i}.as`, message }] : []
+  })
+}
+
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
-  const { metrics, group_by: grouping, then_by: second = [], order_by: order } = request
-  const dates = grouping.some(isInterval) ? ['date'] : []
-  const columns: readonly string[] = [...metrics, ...grouping, ...dates, ...second]
+  const { metrics, order_by: order } = request
+  const columns = [...metrics.map(getName), ...listGroupNames(request)]
   return order.flatMap(([column], index) =>
     columns.includes(column)
       ? []

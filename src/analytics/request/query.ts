@@ -5,10 +5,13 @@ import type {
   GroupBy,
   Interval,
   Metric,
+  NumericMetric,
   SortDirection,
 } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Granularity } from '../../model/granularities.js'
+import { nameMetric, type QueryMetric } from '../../model/metrics.js'
+import { resolveNumberMetrics } from '../../model/numbers.js'
 import { countBuckets, listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'
 import { isInterval, resolveGranularity } from './intervals.js'
@@ -51,7 +54,7 @@ type SecondGrouping = ValueGrouping | ProjectGrouping
 
 export interface Order {
   /** A metric, or the grouping itself, or the second one. */
-  readonly by: Metric | 'group' | 'then_by'
+  readonly by: QueryMetric | 'group' | 'then_by'
   readonly direction: SortDirection
 }
 
@@ -59,7 +62,7 @@ export interface Query {
   /** The projects. A query about several groups by project, so that none is added to another. */
   readonly projectIds: readonly [string, ...string[]]
   readonly period: Period
-  readonly metrics: readonly Metric[]
+  readonly metrics: readonly QueryMetric[]
   readonly grouping: Grouping
   /** The second grouping; absent if there is none. */
   readonly thenBy?: SecondGrouping
@@ -95,10 +98,29 @@ export const isByProject = (query: GroupedBy): boolean =>
   listGroupings(query).some(({ kind }) => kind === 'project')
 
 /** Lists the metrics that the rows of a query are ordered by; none if they are ordered by a grouping. */
-export const listOrderMetrics = ({ order: { by } }: Pick<Query, 'order'>): readonly Metric[] =>
-  by === 'group' || by === 'then_by' ? [] : [by]
+export const listOrderMetrics = ({
+  order: { by },
+}: Pick<Query, 'order'>): readonly QueryMetric[] => (by === 'group' || by === 'then_by' ? [] : [by])
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
+
+/** Lists the metrics of a request: without any, those that are selected by default. */
+export const listMetrics = ({
+  metrics,
+}: Pick<AnalyticsQueryRequest, 'metrics'>): AnalyticsQueryRequest['metrics'] =>
+  metrics.length > 0 ? metrics : DEFAULT_METRICS
+
+const isOverNumbers = (metric: Metric | NumericMetric): metric is NumericMetric =>
+  typeof metric === 'object'
+
+/** Resolves the metrics of a request. */
+export function resolveMetrics(asked: AnalyticsQueryRequest['metrics']): readonly QueryMetric[] {
+  const overNumbers = resolveNumberMetrics(asked.filter(isOverNumbers))
+  let next = 0
+  return asked.flatMap((metric): readonly QueryMetric[] =>
+    isOverNumbers(metric) ? overNumbers.slice(next, ++next) : [metric],
+  )
+}
 
 /**
  * Resolves a validated request to a query on a project.
@@ -111,7 +133,7 @@ export function resolveQuery(
   period: Period,
   compared?: Period,
 ): Query {
-  const metrics = request.metrics.length > 0 ? request.metrics : DEFAULT_METRICS
+  const metrics = resolveMetrics(listMetrics(request))
   const grouping = resolveGrouping(request, period)
   return {
     projectIds: [projectId],
@@ -196,13 +218,13 @@ const isProperty = (token: string): token is `${typeof PROPERTY_PREFIX}${string}
 /** Resolves the order. By default a time series ascends by date, and any other grouping descends by the first metric. */
 function resolveOrder(
   { order_by: [pair], then_by: second = [] }: AnalyticsQueryRequest,
-  metrics: readonly Metric[],
+  metrics: readonly QueryMetric[],
   grouping: Grouping,
 ): Order {
   if (pair !== undefined) {
     const [field, direction] = pair
     const own = second.some((token) => token === field) ? 'then_by' : 'group'
-    return { by: metrics.find((metric) => metric === field) ?? own, direction }
+    return { by: metrics.find((metric) => nameMetric(metric) === field) ?? own, direction }
   }
   const [first] = metrics
   if (grouping.kind === 'interval' || first === undefined) return { by: 'group', direction: 'asc' }

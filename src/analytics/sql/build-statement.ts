@@ -5,6 +5,7 @@ import { listScans, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures } from './groups.js'
+import { selectNumberFacts } from './numbers.js'
 import { writeRankedSeries, writeRanking } from './ranked-series.js'
 import { createContext, moveContext, type StatementContext } from './rows.js'
 import { listKeys, orderRows, selectMetrics } from './select.js'
@@ -43,6 +44,7 @@ function writeStatement(
     ...selectMetrics(query, query.metrics, listMeasures(listScans(plan))),
     ...selectCompared(plan),
     ...selectTotals(plan),
+    ...selectNumberFacts(plan),
     selectOrigin(context.project, nonce),
     ...more,
   ]

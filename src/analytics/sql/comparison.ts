@@ -1,11 +1,12 @@
 /** Writes the period that a query is compared with into the statement of its rows, so that both are read together. */
 import { int64, int64s, join, sql, type Sql } from '../../clickhouse/sql.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
 import { listMeasures } from './groups.js'
+import { listOwnCurrencies, nameComparedCurrencies } from './numbers.js'
 import { moveContext, type StatementContext } from './rows.js'
 import { writeRankedSeries } from './ranked-series.js'
 import { selectMetrics } from './select.js'
@@ -13,7 +14,9 @@ import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /** Writes the columns of the other period; none without a comparison. */
 export const selectCompared = ({ query, comparison }: Plan): readonly Sql[] =>
-  comparison === undefined ? [] : query.metrics.map((metric) => METRICS[metric].comparedColumn)
+  comparison === undefined
+    ? []
+    : query.metrics.map((metric) => describeMetric(metric).comparedColumn)
 
 /** Writes a SELECT of groups as a table of FROM, with a name if others are joined to it. */
 export const writeTable = ({ query, totals, comparison }: Plan, groups: Sql): Sql =>
@@ -68,13 +71,14 @@ export function writeCompared(
     listMeasures(listScans(comparison)),
   )
   const columns = query.metrics.map((metric) => {
-    const { column, comparedColumn } = METRICS[metric]
+    const { column, comparedColumn } = describeMetric(metric)
     return sql`${column} AS ${comparedColumn}`
   })
+  const currencies = nameComparedCurrencies(query)
   const { key, condition } = matchKey(query, comparison.query)
   const keysOfRows = join(listComparedKeys(query))
   const others = query.thenBy === undefined ? [] : [sql`then_key AS compared_then_key`]
-  return sql`SELECT ${join([keysOfRows, ...columns])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...others, ...metrics])} FROM (${groups})${condition})`
+  return sql`SELECT ${join([keysOfRows, ...columns, ...currencies])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...others, ...metrics, ...listOwnCurrencies(query)])} FROM (${groups})${condition})`
 }
 
 /** Lists the columns that have the keys of the rows. */

@@ -1,8 +1,7 @@
 /** Writes the metrics from the measures of groups, and the order of the rows. */
 import { join, sql, type Sql } from '../../clickhouse/sql.js'
-import type { Metric } from '../../contract/api.js'
 import { EVENT_SUMS, MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric, type QueryMetric } from '../../model/metrics.js'
 import type { GroupedBy, Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
@@ -40,12 +39,12 @@ const NO_VALUE = sql`CAST(NULL, 'Nullable(Float64)')`
  */
 export const selectMetrics = (
   query: Query,
-  metrics: readonly Metric[],
+  metrics: readonly QueryMetric[],
   available: readonly Measure[],
 ): readonly Sql[] => {
   const sums = EVENT_SUMS.filter((sum) => available.includes(sum))
   return metrics.map((metric) => {
-    const { expression, column } = METRICS[metric]
+    const { expression, column } = describeMetric(metric)
     if (isAlwaysNull(metric, query)) return sql`${NO_VALUE} AS ${column}`
     return sql`${metric === 'users' ? writeUsers(sums) : expression} AS ${column}`
   })
@@ -70,7 +69,7 @@ export function orderRows(query: Query): Sql {
   const others = orderByThen(query)
   if (order.by === 'group') return join([sql`group_key ${direction}`, ...others])
   if (order.by === 'then_by') return sql`then_key ${direction}, group_key ASC`
-  const { column } = METRICS[order.by]
+  const { column } = describeMetric(order.by)
   return join([sql`${column} ${direction} NULLS LAST`, sql`group_key ASC`, ...others])
 }
 

@@ -35,7 +35,7 @@ export interface Series {
  */
 export function readSeries(response: QueryResponse, endsNow: boolean, now: Date): Series {
   const { query, period, data, comparison, pagination } = response
-  const metric = query.metrics[0] ?? 'users'
+  const [metric = 'users'] = query.metrics.filter((one) => typeof one === 'string')
   const size = query.interval ?? 'day'
   const last = data.findLastIndex(
     ({ group, metrics }) =>

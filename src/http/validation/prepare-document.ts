@@ -54,6 +54,14 @@ const UNIONS: ReadonlyMap<string, Json> = new Map([
       else: { $ref: '#/components/schemas/OrderPair' },
     },
   ],
+  [
+    'QueryMetric',
+    {
+      if: { type: 'object' },
+      then: { $ref: '#/components/schemas/NumericMetric' },
+      else: { $ref: '#/components/schemas/Metric' },
+    },
+  ],
   // The member that a filter has says which form it is, so that the errors are those of this form alone.
   [
     'QueryFilter',

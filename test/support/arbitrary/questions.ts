@@ -1,6 +1,6 @@
 /** Random questions of every kind: requests, each asked at a moment. */
 import fc from 'fast-check'
-import type { Filter, Preset, ThenBy } from '../../../src/contract/api.js'
+import type { Filter, NumericMetric, Preset, ThenBy } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
 import { comparison } from './comparisons.js'
@@ -73,6 +73,45 @@ const SECOND: readonly ThenBy[] = [
   ...(['country', 'page:path', 'event:name', 'device_type', 'utm_source', 'page:origin'] as const),
   'event:prop:plan',
 ]
+const ONE_CURRENCY: Filter = {
+  type: 'event',
+  properties: [{ property: 'currency', operator: 'eq', value: 'EUR' }],
+}
+/** Metrics over numbers, which are amounts in one currency or no amounts of money. */
+const numericMetrics = fc.record({
+  metrics: fc.array(
+    fc.record({
+      metric: fc.constantFrom(
+        ...(listEnumValues(document, 'NumericFunction') as readonly NumericMetric['metric'][]),
+      ),
+      of: fc.constantFrom('event:prop:amount' as const, 'event:prop:amount', 'event:prop:plan'),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  isMoney: fc.nat(3).map((n) => n === 0),
+  isFirst: fc.boolean(),
+  order: oneIn(3, fc.constantFrom('asc' as const, 'desc' as const)),
+})
+
+type Numbers = typeof numericMetrics extends fc.Arbitrary<infer One> ? One : never
+
+/** Adds metrics over numbers, if there are some. */
+function addNumbers(asked: PartialRequest, numbers: Numbers | undefined): PartialRequest {
+  if (numbers === undefined) return asked
+  const { isMoney, isFirst, order } = numbers
+  const added = numbers.metrics.map((metric, i): NumericMetric => ({
+    ...metric,
+    as: `number_${i}`,
+    ...(isMoney ? {} : { money: false }),
+  }))
+  const names = asked.metrics ?? []
+  return {
+    ...asked,
+    metrics: isFirst ? [...added, ...names] : [...names, ...added],
+    ...(isMoney ? { filters: [ONE_CURRENCY] } : {}),
+    ...(order === undefined ? {} : { order_by: [['number_0', order]] }),
+  }
+}
 const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
 
 const anyRequest: fc.Arbitrary<PartialRequest> = fc
@@ -99,6 +138,7 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
     ...compared,
   }))
   .chain(addThenBy(SECOND, 4))
+  .chain((asked) => oneIn(3, numericMetrics).map((numbers) => addNumbers(asked, numbers)))
 
 /** Series of groups that no visit is in, compared, with metrics of visits alone: nothing is counted for them. */
 const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc

@@ -6,6 +6,7 @@ import type {
   BucketSize,
   GroupBy,
   Metric,
+  NumericMetric,
   Row,
 } from '../../../src/contract/api.js'
 import { compareMetrics, resolveCompared } from './comparison.js'
@@ -13,8 +14,20 @@ import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
 import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
 import { AGGREGATES, writeMetric, ZERO } from './metrics.js'
+import {
+  aggregateNumbers,
+  describeNumbers,
+  listNumeric,
+  selectNumbers,
+  showNumbers,
+  showValue,
+} from './numbers.js'
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
 import { combine, join, raw, sql, type Sql } from './sql.js'
+
+type AnyMetric = Metric | NumericMetric
+
+const nameMetric = (metric: AnyMetric): string => (typeof metric === 'string' ? metric : metric.as)
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
@@ -29,7 +42,12 @@ export async function answer(
   const whole = { ...omitThenBy(request), group_by: [], order_by: [], limit: 1, offset: 0 }
   const [total] = (await answerCompared(database, whole, clock)).data
   const { metrics, comparison } = total!
-  return { ...body, totals: { metrics, ...(comparison === undefined ? {} : { comparison }) } }
+  const { metadata, ...rest } = body
+  return {
+    ...rest,
+    totals: { metrics, ...(comparison === undefined ? {} : { comparison }) },
+    ...(metadata === undefined ? {} : { metadata }),
+  }
 }
 
 /** Answers a request, and compares each row with that of the other period. */
@@ -61,7 +79,7 @@ async function answerCompared(
     const nothing = Object.fromEntries(
       Object.entries(metrics).map(([name, value]) => [
         name,
-        isSeries || value === null || !COUNTS.has(name) ? null : 0,
+        isSeries || value === null || !isZero(request, name) ? null : 0,
       ]),
     )
     return { group, metrics, comparison: compareMetrics(metrics, other?.metrics ?? nothing) }
@@ -82,7 +100,14 @@ async function fixGroups(
   return { ...request, group_limit: request.group_limit ?? fitting }
 }
 
-/** The metrics that are 0 where there is nothing to count. */
+/** Whether a metric is 0 where there is nothing to count. */
+const isZero = ({ metrics }: AnalyticsQueryRequest, name: string): boolean =>
+  COUNTS.has(name) ||
+  listNumeric(metrics).some(
+    ({ as, metric }) => as === name && (metric === 'sum' || metric === 'count'),
+  )
+
+/** The metrics with names of their own that are. */
 const COUNTS: ReadonlySet<string> = new Set(
   Object.entries(AGGREGATES).flatMap(([metric, { empty }]) => (empty === ZERO ? [metric] : [])),
 )
@@ -95,7 +120,8 @@ async function answerRows(
 ): Promise<AnalyticsQueryResponse> {
   const { limit, offset } = request
   const period = await resolvePeriod(database, request.date_range, clock, request.time_zone)
-  const metrics = request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
+  const metrics: readonly AnyMetric[] =
+    request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
   const groupings = listTokens(request).map((token) => findGrouping(token, period))
   const asked = { ...request, metrics }
   const rows = await database.run<Readonly<Record<string, string | number | null>>>(
@@ -121,9 +147,13 @@ async function answerRows(
         groupings.map(({ member }, i) => [member, row[nameKey(i)] as string]),
       ),
       metrics: Object.fromEntries(
-        metrics.map((metric) => [metric, row[`of_${metric}`] as number | null]),
+        metrics.map((metric) => [
+          nameMetric(metric),
+          row[`of_${nameMetric(metric)}`] as number | null,
+        ]),
       ),
     })),
+    ...describeNumbers(listNumeric(metrics), rows, page.length),
   }
 }
 
@@ -187,6 +217,7 @@ function buildStatement(
     Object.entries(AGGREGATES).flatMap(([name, one]) =>
       one.over === over ? [sql`${one.aggregate} AS ${raw(name)}`] : [],
     )
+  const numeric = listNumeric(request.metrics)
   const isIn = combine([sql`TRUE`, ...keys.map((key) => sql`${key} IS NOT NULL`)], 'AND')
   const group = sql`GROUP BY (${join(keys)})`
   const joinOn = (table: string): Sql =>
@@ -194,15 +225,15 @@ function buildStatement(
   return sql`
 WITH
   matching AS (SELECT * FROM events WHERE ${buildFilters(request)}),
-  grouped_events AS (SELECT ${join([...columns('event'), isNew, sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
+  grouped_events AS (SELECT ${join([...columns('event'), isNew, ...selectNumbers(numeric), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
   grouped_visits AS (
     SELECT ${join([...columns('visit'), sql`visits.*`])} FROM visits
     WHERE ${inPeriod(sql`start_at`)} AND session IN (SELECT session FROM matching)
   ),
-  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events')])} FROM grouped_events WHERE ${isIn} ${group}),
+  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events'), ...aggregateNumbers(numeric)])} FROM grouped_events WHERE ${isIn} ${group}),
   of_visits AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('visits')])} FROM grouped_visits WHERE ${isIn} ${group}),
   groups AS (${selectKeys(request, groupings, ranked)})
-SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric) => selectMetric(metric, groupings))])}
+SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric, place) => selectMetric(metric, place, groupings)), ...showNumbers(numeric)])}
 FROM groups LEFT JOIN of_events ON ${joinOn('of_events')} LEFT JOIN of_visits ON ${joinOn('of_visits')}
 ORDER BY ${join(buildOrder(request, keys))}`
 }
@@ -246,7 +277,10 @@ function selectRanked(
 }
 
 /** A number in JSON is a floating-point number; all of these are small enough to be exact. */
-const selectMetric = (metric: Metric, groupings: readonly Grouping[]): Sql => {
+const selectMetric = (metric: AnyMetric, place: number, groupings: readonly Grouping[]): Sql => {
+  if (typeof metric !== 'string') {
+    return sql`${showValue({ ...metric, place })} AS ${raw(`of_${metric.as}`)}`
+  }
   const kinds = groupings.map(({ visitGroups }) => visitGroups)
   const kind = (['none', 'entry'] as const).find((one) => kinds.includes(one)) ?? 'same'
   return sql`CAST(${writeMetric(metric, kind)} AS DOUBLE) AS ${raw(`of_${metric}`)}`
@@ -259,8 +293,8 @@ function buildOrder(
 ): readonly Sql[] {
   const isSeries = isInterval(token)
   const [field, direction] =
-    order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
-  const metric = metrics.find((name) => name === field)
+    order_by[0] ?? (isSeries ? ['date', 'asc'] : [nameMetric(metrics[0] ?? 'users'), 'desc'])
+  const metric = metrics.map(nameMetric).find((name) => name === field)
   // A label with an offset does not order moments.
   const group = isSeries ? sql`CAST(groups.${key} AS TIMESTAMPTZ)` : key
   const own = other !== undefined && field === second ? other : group

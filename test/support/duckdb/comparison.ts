@@ -112,16 +112,17 @@ export function compareMetrics(
   return { metrics: others, change: Object.fromEntries(change) as Record<string, number | null> }
 }
 
-/** Computes with hundredths, as integers. Halves are rounded away from 0. */
+/** A number has at most nine decimals. */
+const countBillionths = (value: number): bigint => BigInt(value.toFixed(9).replace('.', ''))
+
+/** Computes with billionths, as integers. Halves are rounded away from 0. */
 function computeChange(name: string, value: number | null, base: number | null): number | null {
   if (value === null || base === null) return null
-  const [now, before] = [value, base].map((one) => BigInt(Math.round(one * 100))) as [
-    bigint,
-    bigint,
-  ]
-  if (name === 'bounce_rate') return Number(now - before) / 100
-  if (before === 0n) return null
-  const size = now < before ? before - now : now - before
+  const [now, other] = [value, base].map(countBillionths) as [bigint, bigint]
+  if (name === 'bounce_rate') return Number(now - other) / 1e9
+  if (other === 0n) return null
+  const before = other < 0n ? -other : other
+  const size = now < other ? other - now : now - other
   const rounded = Number((2n * size * 10_000n + before) / (2n * before)) / 100
-  return now < before && rounded !== 0 ? -rounded : rounded
+  return now < other && rounded !== 0 ? -rounded : rounded
 }

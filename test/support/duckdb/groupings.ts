@@ -79,6 +79,7 @@ function groupByZoneBucket({ from, to }: DuckPeriod, bucket: string, zone: strin
     event: find(sql`occurred`),
     visit: find(sql`start_at`),
     visitGroups: 'same',
+    isNew: sql`${find(sql`first_occurred`)} = ${find(sql`occurred`)}`,
     keys: sql`SELECT label AS key FROM ${list}`,
   }
 }

@@ -163,7 +163,7 @@ class ProjectsQueryRequest(TypedDict):
     """The organization whose projects are meant; not together with `projects`."""
 
     date_range: "DateRange"
-    metrics: NotRequired["Metrics"]
+    metrics: NotRequired["MetricNames"]
     interval: NotRequired["ProjectsInterval"]
     order_by: NotRequired["list[ProjectsOrder]"]
     """The order of the rows: a metric of the query or `project`, and a direction. By default descending by the first metric. Nulls are
@@ -303,9 +303,68 @@ continues after the end of the period.
 """
 
 
-Metrics: TypeAlias = list[Metric]
+class NumericMetric(TypedDict):
+    """A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
+    `12.5` or `-3e2`, smaller than 10^18 in size; digits after the ninth decimal are rounded, halves away from 0. Events without the
+    property do not count, and those with another text in it are left out: `metadata.numbers` says how many.
+
+    Sums are those of decimal numbers, without any error: 0.1 + 0.2 is 0.3. As numbers of JSON they are exact up to 15 digits.
+
+    An amount of money has its currency in the event property `currency`. If the numbers of a query are in several
+    currencies, the query is refused unless it groups by `event:prop:currency`. A query that filters by it has one. Totals
+    of several currencies are refused as well. Events without a currency are added to any others.
+    """
+
+    metric: "NumericFunction"
+    of: "PropertyGrouping"
+    as: str
+    """The name of the metric in the rows, in `order_by`, and of its columns: letters, digits and `_`, the first a letter, at most 64. It is
+    not the name of another metric.
+    """
+
+    money: NotRequired[bool]
+    """`false`: the numbers are no amounts of money, so they are added up whatever `currency` says, such as a number of
+    items.
+    """
+
+
+QueryMetric: TypeAlias = Metric | NumericMetric
+"""The name of a metric, or a metric over the numbers of an event property."""
+
+
+Metrics: TypeAlias = list[QueryMetric]
+"""The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
+event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+depend on the other metrics.
+"""
+
+
+MetricNames: TypeAlias = list[Metric]
 """The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
 default metrics. The value of a metric does not depend on the other metrics.
+"""
+
+
+NumericFunction: TypeAlias = Literal[
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "median",
+    "p75",
+    "p90",
+    "p95",
+    "p99",
+    "count",
+]
+"""- `sum`: the sum; 0 without a number.
+- `avg`: the mean, rounded to nine decimals, halves away from 0.
+- `min`, `max`: the least and the greatest number.
+- `median`, `p75`, `p90`, `p95`, `p99`: the percentile by nearest rank, which is always one of the numbers: the least one such that at
+  least 50, 75, 90, 95 or 99 % of the numbers are not greater than it. It is exact.
+- `count`: how many events have a number.
+
+All but `sum` and `count` are `null` without a number.
 """
 
 
@@ -1203,6 +1262,7 @@ class AnalyticsQueryResponse(TypedDict):
     """The rows, after grouping, ordering and pagination."""
 
     totals: NotRequired["Totals"]
+    metadata: NotRequired["QueryMetadata"]
 
 
 class ValuesResponse(TypedDict):
@@ -1674,7 +1734,7 @@ class ResolvedQuery(TypedDict):
     """The query as the service interpreted it, with every default filled in."""
 
     date_range: "ResolvedDateRange"
-    metrics: "list[Metric]"
+    metrics: "list[QueryMetric]"
     """The metrics of every row, in order."""
 
     group_by: "list[ResolvedGrouping]"
@@ -1739,6 +1799,28 @@ class QueryRow(TypedDict):
     group: "RowGroup"
     metrics: "MetricValues"
     comparison: NotRequired["RowComparison"]
+
+
+class QueryMetadata(TypedDict):
+    """What the numbers were computed from. Sent if the query has a metric over the numbers of a property."""
+
+    numbers: "list[PropertyNumbers]"
+    """The properties of these metrics, each once."""
+
+
+class PropertyNumbers(TypedDict):
+    """How many events have a number in a property: of the events of all rows, also those of other pages. Both are `null` if
+    there are rows, but none on the page.
+    """
+
+    of: str
+    """The property."""
+
+    counted: int | None
+    """Events with a number. 0 means that no event of the query has one, which may be a misspelled name."""
+
+    left_out: int | None
+    """Events whose property is no number."""
 
 
 class Totals(TypedDict):

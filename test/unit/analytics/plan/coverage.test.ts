@@ -8,7 +8,7 @@ import {
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
 import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/model/relations.js'
-import type { Measure } from '../../../../src/model/measures.js'
+import type { NamedMeasure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, StringOperator } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
@@ -211,7 +211,7 @@ describe('matchRollups', () => {
 })
 
 /** Lists the rollups and plain facts that have a measure, with the reason why each cannot be read, if any. */
-function listReasons(given: Given, measure: Measure, period = JANUARY) {
+function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
   const reasons = ALL_RELATIONS.filter(
@@ -257,7 +257,7 @@ const expectVisits = (sessions: string | undefined, pageviews: string | undefine
 })
 
 describe('findRejectionReason', () => {
-  test.each<[string, Given, Measure, ReturnType<typeof listReasons>]>([
+  test.each<[string, Given, NamedMeasure, ReturnType<typeof listReasons>]>([
     [
       'totals: only the rollups of sessions have them',
       {},
