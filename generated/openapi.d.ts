@@ -489,6 +489,7 @@ export interface components {
             readonly compare_align?: components["schemas"]["CompareAlign"];
             readonly then_by?: components["schemas"]["ThenBy"];
             readonly group_limit?: components["schemas"]["GroupLimit"];
+            readonly having?: components["schemas"]["Having"];
         };
         /**
          * Include
@@ -503,6 +504,12 @@ export interface components {
              * @example true
              */
             readonly totals?: boolean;
+            /**
+             * @description `true`: groups that only the other period of `compare` has are rows, too: their counts and sums are 0, other metrics `null`. It needs
+             *     `compare`, and a dimension or an event property in `group_by`.
+             * @example true
+             */
+            readonly lost?: boolean;
         };
         /**
          * Values request
@@ -948,10 +955,10 @@ export interface components {
         readonly ThenBy: readonly components["schemas"]["ThenByField"][];
         /**
          * Then-by field
-         * @description The second grouping, a dimension or an event property.
+         * @description The second grouping, a dimension, an event property, or what the clock shows.
          * @example country
          */
-        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
+        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Group limit
          * Format: int32
@@ -961,6 +968,40 @@ export interface components {
          * @example 5
          */
         readonly GroupLimit: number;
+        /**
+         * Having
+         * @description Conditions on the metrics of rows, at most 10: only rows that satisfy all of them are returned and counted. Each is an array of one of
+         *     the `metrics`, an operator and a number. A metric that is `null` satisfies none. Totals are those of all events.
+         * @example [
+         *       [
+         *         "users",
+         *         "gte",
+         *         10
+         *       ]
+         *     ]
+         */
+        readonly Having: readonly components["schemas"]["HavingCondition"][];
+        /**
+         * Condition on a metric
+         * @description A metric, an operator and a number.
+         * @example [
+         *       "users",
+         *       "gte",
+         *       10
+         *     ]
+         */
+        readonly HavingCondition: readonly [
+            string,
+            components["schemas"]["HavingOperator"],
+            number
+        ];
+        /**
+         * Operator on a metric
+         * @description Greater than, or equal: `gt`, `gte`. Less than, or equal: `lt`, `lte`. Equal: `eq`. Not equal: `ne`.
+         * @example gte
+         * @enum {string}
+         */
+        readonly HavingOperator: "gt" | "gte" | "lt" | "lte" | "eq" | "ne";
         /**
          * Orders
          * @description The order of the rows: at most one pair of a field and a direction. An empty array means the default order:
@@ -1386,9 +1427,10 @@ export interface components {
          *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
          *     | `event:name` | one per name of a custom event | always `null` |
          *     | `event:prop:<name>` | one per value among the events that have the property | always `null` |
+         *     | `weekday`, `hour` | one per value at which an event matches | those that started then |
          * @example country
          */
-        readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
+        readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
          * @description A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
@@ -1511,6 +1553,14 @@ export interface components {
          */
         readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel" | "page:entry" | "page:exit" | "region" | "language";
         /**
+         * Clock field
+         * @description What the clock of the query's `time_zone` shows at an event, as a grouping: `weekday` from `1`, Monday, to `7`, or `hour` from `00` to `23`. An
+         *     hour that a change of the clock repeats counts as one. Visits are in the group of their start. Filters have no such field.
+         * @example weekday
+         * @enum {string}
+         */
+        readonly ClockField: "weekday" | "hour";
+        /**
          * Property grouping
          * Format: text
          * @description `event:prop:` followed by the name of an event property, of 1 to 128 characters. Values are strings; a number
@@ -1532,6 +1582,9 @@ export interface components {
          * Order by
          * @description A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
          *     grouping is an interval, or the grouping in `then_by`.
+         *
+         *     With `compare`, rows can also be ordered by how a metric differs from the other period: `difference:users` is the difference,
+         *     `change:users` the change as `comparison.change` has it.
          * @example {
          *       "field": "pageviews",
          *       "direction": "desc"
@@ -1568,7 +1621,7 @@ export interface components {
         ];
         /**
          * Order field
-         * @description One of the `metrics`, a grouping, or `date`.
+         * @description One of the `metrics`, a grouping, `date`, or with `compare` `difference:` or `change:` followed by a metric.
          * @example pageviews
          */
         readonly OrderField: string;
@@ -2486,7 +2539,7 @@ export interface components {
          * @description A grouping of the request, as the text that names it.
          * @example country
          */
-        readonly ResolvedGrouping: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly ResolvedGrouping: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["PropertyGrouping"];
         /**
          * Resolved second grouping
          * @description The second grouping of the request, as the text that names it.
@@ -2497,10 +2550,10 @@ export interface components {
         readonly ResolvedThenBy: readonly components["schemas"]["ResolvedThenByField"][];
         /**
          * Resolved then-by field
-         * @description A dimension or an event property, as the text that names it.
+         * @description A dimension, an event property or what the clock shows, as the text that names it.
          * @example country
          */
-        readonly ResolvedThenByField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly ResolvedThenByField: components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["PropertyGrouping"];
         /**
          * Resolved value field
          * @description The field of the request, as the text that names it.
@@ -3923,6 +3976,8 @@ export interface components {
             readonly then_by?: components["schemas"]["ResolvedThenBy"];
             /** @description How many series were asked for, as it was sent; absent if it was not. */
             readonly group_limit?: components["schemas"]["GroupLimit"];
+            /** @description The conditions on metrics, as they were sent; absent if there were none. */
+            readonly having?: components["schemas"]["Having"];
             /**
              * @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
              *     `include`, `time_zone`, `compare` and `then_by`.

@@ -136,6 +136,8 @@ function shapeKey(grouping: Grouping, key: string | number): Row['group'] {
       return { project: String(key) }
     case 'dimension':
       return { [grouping.dimension]: String(key) }
+    case 'clock':
+      return { [grouping.part]: String(key) }
     default:
       return grouping satisfies never
   }

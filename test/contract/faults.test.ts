@@ -34,7 +34,7 @@ const NO_RANGE =
   `must be a preset (${names('Preset').join(', ')})` +
   ' or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
 const NO_GROUPING =
-  `must be one of: ${[...names('Interval'), ...names('Dimension')].join(', ')},` +
+  `must be one of: ${[...names('Interval'), ...names('Dimension'), ...names('ClockField')].join(', ')},` +
   ' or event:prop: followed by a name of 1 to 128 characters'
 const FILTER = '{"type":"browser","operator":"oneOf","value":["Firefox"]}'
 const CLAUSE = '{"operator":"eq","value":"/pricing"}'
@@ -145,7 +145,7 @@ describe('then_by', () => {
   const second = (then_by: readonly unknown[], fields: object = {}) =>
     query({ group_by: ['interval:day'], then_by, ...fields })
   const none =
-    `must be one of: ${names('Dimension').join(', ')}, or event:prop: followed by a name of 1 to 128 characters;` +
+    `must be one of: ${[...names('Dimension'), ...names('ClockField')].join(', ')}, or event:prop: followed by a name of 1 to 128 characters;` +
     ' an interval goes in group_by'
   const noSeries = 'is the number of time series: it needs an interval in group_by, and then_by'
   const cases: readonly Case[] = [
@@ -218,6 +218,42 @@ describe('metrics, group_by, order_by', () => {
       { metrics: 'must have at most 20 items' },
     ],
     [query({ metrics: [SUM, 'users'], order_by: [['revenue', 'asc']] }), {}],
+    [
+      query({ metrics: ['users'], order_by: [['change:users', 'asc']] }),
+      {
+        'order_by.0.0':
+          'needs compare: without another period, change:users has nothing to compare with',
+      },
+    ],
+    [
+      query({
+        metrics: ['users'],
+        compare: 'previous_period',
+        order_by: [['difference:users', 'asc']],
+      }),
+      {},
+    ],
+    [query({ metrics: ['users'], having: [['users', 'gte', 10.5]] }), {}],
+    [
+      query({ metrics: ['users'], having: [['visits', 'gte', 10]] }),
+      { 'having.0.0': 'must be a metric of this query, one of: users' },
+    ],
+    [
+      query({ metrics: ['users'], having: [['users', '>=', 10]] }),
+      { 'having.0.1': ONE_OF(names('HavingOperator').join(', ')) },
+    ],
+    [
+      query({ include: { lost: true } }),
+      { 'include.lost': 'needs compare: groups are lost since another period' },
+    ],
+    [
+      query({ include: { lost: true }, compare: 'previous_period', group_by: ['interval:day'] }),
+      {
+        'include.lost':
+          'needs a dimension or an event property in group_by, whose values can be lost',
+      },
+    ],
+    [query({ group_by: ['weekday'], then_by: ['hour'], order_by: [['hour', 'asc']] }), {}],
     [
       query({ metrics: [{ ...SUM, metric: 'p101' }] }),
       { 'metrics.0.metric': ONE_OF(names('NumericFunction').join(', ')) },

@@ -51,7 +51,12 @@ type CheckedOrders<B, Orders> = QueryRequest['order_by'] extends Orders
 
 /** What a query can be ordered by. */
 type OrderField<B> =
-  NameOf<Metrics<B>[number]> | Key<Groups<B>[number]> | Extract<Groups<B>[number], string>
+  | NameOf<Metrics<B>[number]>
+  | (B extends { readonly compare: unknown }
+      ? `${'change' | 'difference'}:${NameOf<Metrics<B>[number]> & string}`
+      : never)
+  | Key<Groups<B>[number]>
+  | Extract<Groups<B>[number], string>
 
 /** `T` without members that `S` does not have, on any level. */
 export type Exact<T, S> = [S] extends [T]

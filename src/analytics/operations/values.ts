@@ -125,6 +125,7 @@ function selectContaining(grouping: Grouping, value: string): Predicate {
     case 'dimension':
       return { kind: 'string', dimension: grouping.dimension, operator: 'contains', value }
     case 'none':
+    case 'clock':
     case 'interval':
     case 'property_names':
     case 'project':

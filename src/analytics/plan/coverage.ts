@@ -14,6 +14,7 @@ export type Term =
   | { readonly kind: 'dimension'; readonly dimension: DimensionName }
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'property_names' }
+  | { readonly kind: 'clock'; readonly part: string }
   | { readonly kind: 'anonymous' }
   /** What the events of the same session are. */
   | { readonly kind: 'visit' }
@@ -27,6 +28,8 @@ export function nameTerm(term: Term): string {
       return `${PROPERTY_PREFIX}${term.name}`
     case 'property_names':
       return PROPERTY_NAMES
+    case 'clock':
+      return term.part
     case 'anonymous':
     case 'visit':
       return term.kind
@@ -93,6 +96,8 @@ function listTermsOf(grouping: Grouping): readonly Term[] {
       return [{ kind: 'property', name: grouping.name }]
     case 'property_names':
       return [{ kind: 'property_names' }]
+    case 'clock':
+      return [{ kind: 'clock', part: grouping.part }]
     case 'none':
     case 'interval':
     case 'project':
@@ -187,6 +192,7 @@ function findSubject(term: Term): RollupSubject | undefined {
     case 'property':
     case 'property_names':
       return 'events'
+    case 'clock':
     case 'anonymous':
     case 'visit':
       return undefined

@@ -194,6 +194,7 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
   dimension: 'events',
   property: 'events',
   property_names: 'events',
+  clock: 'events',
   interval: 'buckets',
   project: 'projects',
 }
@@ -300,13 +301,15 @@ const MAX_LAST_ROW = 2_000
 
 /** Returns how users can be counted in a second step; `all` if they cannot. */
 function findDeferredCounting(
-  { grouping, thenBy, order, limit, offset }: Query,
+  { grouping, thenBy, order, limit, offset, having, includesLost }: Query,
   measures: readonly Measure[],
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
   if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
   // The first step keeps its groups in an array, and how often each number occurs is too much for it.
   if (measures.some(isOfNumbers)) return 'all'
+  // It does not know the other period either, nor which rows users leave out.
+  if (order.against !== undefined || includesLost || having.length > 0) return 'all'
   if (order.by !== 'users') return 'page'
   return order.direction === 'desc' && limit + offset <= MAX_LAST_ROW ? 'candidates' : 'all'
 }

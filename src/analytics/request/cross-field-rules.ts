@@ -24,7 +24,9 @@ export const RULES: readonly Rule[] = [
   { fields: ['group_by', 'then_by', 'group_limit'], check: checkThenBy },
   { fields: ['date_range', 'time_zone', 'group_by', 'group_limit'], check: checkSeries },
   { fields: ['metrics', 'group_by', 'then_by'], check: checkNames },
-  { fields: ['metrics', 'group_by', 'then_by', 'order_by'], check: checkOrder },
+  { fields: ['metrics', 'group_by', 'then_by', 'order_by', 'compare'], check: checkOrder },
+  { fields: ['metrics', 'having'], check: checkHaving },
+  { fields: ['group_by', 'compare', 'include'], check: checkLost },
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
@@ -133,16 +135,52 @@ function checkNames(request: AnalyticsQueryRequest): readonly FieldError[] {
   })
 }
 
+/** Checks that conditions are on metrics of the query. */
+function checkHaving({ metrics, having = [] }: AnalyticsQueryRequest): readonly FieldError[] {
+  const names = metrics.map(getName)
+  return having.flatMap(([name], i) =>
+    names.includes(name)
+      ? []
+      : [
+          {
+            field: `having.${i}.0`,
+            message: `must be a metric of this query, one of: ${names.join(', ')}`,
+          },
+        ],
+  )
+}
+
+/** Checks that lost groups have another period, and a grouping by values. */
+function checkLost({
+  group_by: [token],
+  compare,
+  include,
+}: AnalyticsQueryRequest): readonly FieldError[] {
+  if (include?.lost !== true) return []
+  if (compare === undefined) {
+    return [
+      { field: 'include.lost', message: 'needs compare: groups are lost since another period' },
+    ]
+  }
+  if (token !== undefined && !isInterval(token)) return []
+  const message = 'needs a dimension or an event property in group_by, whose values can be lost'
+  return [{ field: 'include.lost', message }]
+}
+
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
-  const { metrics, order_by: order } = request
-  const columns = [...metrics.map(getName), ...listGroupNames(request)]
+  const { metrics, order_by: order, compare } = request
+  const names = metrics.map(getName)
+  const others = names.flatMap((name) => [`change:${name}`, `difference:${name}`])
+  const columns = [...names, ...listGroupNames(request), ...(compare === undefined ? [] : others)]
   return order.flatMap(([column], index) =>
     columns.includes(column)
       ? []
       : [
           {
             field: `order_by.${index}.0`,
-            message: `must be a metric or the grouping of this query, one of: ${columns.join(', ')}`,
+            message: others.includes(column)
+              ? `needs compare: without another period, ${column} has nothing to compare with`
+              : `must be a metric or the grouping of this query, one of: ${columns.join(', ')}`,
           },
         ],
   )

@@ -1,8 +1,10 @@
 /** Resolves a validated request to a query: metrics, grouping, predicate, order, page. */
 import type {
   AnalyticsQueryRequest,
+  ClockField,
   Dimension,
   GroupBy,
+  HavingOperator,
   Interval,
   Metric,
   NumericMetric,
@@ -17,9 +19,17 @@ import { parseFilters, type Predicate } from './filters.js'
 import { isInterval, resolveGranularity } from './intervals.js'
 import type { Period } from './period.js'
 
+/** A grouping by what the clock of a zone shows: the day of the week from 1, Monday, to 7, or the hour from 00 to 23. */
+export interface ClockGrouping {
+  readonly kind: 'clock'
+  readonly part: ClockField
+  readonly zone: string
+}
+
 /** The grouping of the rows. Aggregates, breakdowns and time series differ in nothing else. */
 export type Grouping =
   | { readonly kind: 'none' }
+  | ClockGrouping
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
   | { readonly kind: 'property'; readonly name: string }
   | PropertyNames
@@ -46,8 +56,8 @@ interface ProjectGrouping {
 /** The grouping of a time series. */
 export type Series = Extract<Grouping, { readonly kind: 'interval' }>
 
-/** A grouping by the values of a dimension or property. */
-export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' }>
+/** A grouping by the values of a dimension or property, or by the clock. */
+export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' | 'clock' }>
 
 /** What can be the second grouping. */
 type SecondGrouping = ValueGrouping | ProjectGrouping
@@ -55,7 +65,16 @@ type SecondGrouping = ValueGrouping | ProjectGrouping
 export interface Order {
   /** A metric, or the grouping itself, or the second one. */
   readonly by: QueryMetric | 'group' | 'then_by'
+  /** Orders by how the metric differs from that of the other period, or by its change as the response shows it; absent: by the metric. */
+  readonly against?: 'difference' | 'change'
   readonly direction: SortDirection
+}
+
+/** A condition on a metric of a row. */
+export interface HavingCondition {
+  readonly metric: QueryMetric
+  readonly operator: HavingOperator
+  readonly value: number
 }
 
 export interface Query {
@@ -72,6 +91,10 @@ export interface Query {
   readonly order: Order
   readonly limit: number
   readonly offset: number
+  /** The conditions on the metrics of rows. */
+  readonly having: readonly HavingCondition[]
+  /** Whether groups that only the other period has are rows. */
+  readonly includesLost: boolean
   /** Whether the response has the metrics of all groups together, besides its rows. */
   readonly includesTotals: boolean
   /** What it is compared with; absent if there is no comparison. */
@@ -145,6 +168,8 @@ export function resolveQuery(
     order: resolveOrder(request, metrics, grouping),
     limit: request.limit,
     offset: request.offset,
+    having: resolveHaving(request, metrics),
+    includesLost: request.include?.lost === true,
     includesTotals: request.include?.totals === true,
     ...(compared === undefined
       ? {}
@@ -175,7 +200,7 @@ function resolveThenBy(
 ): Pick<Query, 'thenBy' | 'groupLimit'> {
   const [token] = request.then_by ?? []
   if (token === undefined) return {}
-  const thenBy = resolveValueGrouping(token)
+  const thenBy = resolveValueGrouping(token, request.time_zone)
   if (grouping.kind !== 'interval') return { thenBy }
   return { thenBy, groupLimit: resolveGroupLimit(request, grouping, period) }
 }
@@ -204,16 +229,44 @@ function resolveGrouping(
   if (isInterval(token)) {
     return divideIntoBuckets(resolveGranularity(token, period), period, zone)
   }
-  return resolveValueGrouping(token)
+  return resolveValueGrouping(token, zone)
 }
 
-const resolveValueGrouping = (token: Exclude<GroupBy, Interval>): ValueGrouping =>
-  isProperty(token)
-    ? { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
+function resolveValueGrouping(token: Exclude<GroupBy, Interval>, zone = 'UTC'): ValueGrouping {
+  if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
+  return isClockField(token)
+    ? { kind: 'clock', part: token, zone }
     : { kind: 'dimension', dimension: token }
+}
+
+const isClockField = (token: Dimension | ClockField): token is ClockField =>
+  token === 'weekday' || token === 'hour'
 
 const isProperty = (token: string): token is `${typeof PROPERTY_PREFIX}${string}` =>
   token.startsWith(PROPERTY_PREFIX)
+
+const AGAINST = /^(?<against>change|difference):(?<name>.+)$/
+
+/** Finds the metric whose difference or change a field of an order is. */
+function findCompared(
+  field: string,
+  metrics: readonly QueryMetric[],
+): Pick<Order, 'by' | 'against'> | undefined {
+  const { against, name } = AGAINST.exec(field)?.groups ?? {}
+  const by = metrics.find((metric) => nameMetric(metric) === name)
+  if (by === undefined) return undefined
+  return { by, against: against === 'change' ? 'change' : 'difference' }
+}
+
+const resolveHaving = (
+  { having = [] }: AnalyticsQueryRequest,
+  metrics: readonly QueryMetric[],
+): readonly HavingCondition[] =>
+  having.flatMap(([name, operator, value]) =>
+    metrics
+      .filter((metric) => nameMetric(metric) === name)
+      .map((metric) => ({ metric, operator, value })),
+  )
 
 /** Resolves the order. By default a time series ascends by date, and any other grouping descends by the first metric. */
 function resolveOrder(
@@ -223,6 +276,8 @@ function resolveOrder(
 ): Order {
   if (pair !== undefined) {
     const [field, direction] = pair
+    const compared = findCompared(field, metrics)
+    if (compared !== undefined) return { ...compared, direction }
     const own = second.some((token) => token === field) ? 'then_by' : 'group'
     return { by: metrics.find((metric) => nameMetric(metric) === field) ?? own, direction }
   }

@@ -20,6 +20,7 @@ function findGroupsOf(grouping: Grouping): VisitGroups {
   switch (grouping.kind) {
     case 'none':
     case 'interval':
+    case 'clock':
     case 'project':
       return 'events'
     case 'property':

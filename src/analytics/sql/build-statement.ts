@@ -8,7 +8,7 @@ import { listMeasures } from './groups.js'
 import { selectNumberFacts } from './numbers.js'
 import { writeRankedSeries, writeRanking } from './ranked-series.js'
 import { createContext, moveContext, type StatementContext } from './rows.js'
-import { listKeys, orderRows, selectMetrics } from './select.js'
+import { listKeys, orderRows, selectMetrics, writeHaving } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 import { joinTotals, selectTotals } from './totals.js'
 
@@ -52,7 +52,7 @@ function writeStatement(
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
   const groups = writeAllGroups(context, plan, group)
   return statement(
-    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
+    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${writeHaving(query)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
   )
 }
 

@@ -5,11 +5,12 @@ import { listScans, type Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
-import { listMeasures } from './groups.js'
-import { listOwnCurrencies, nameComparedCurrencies } from './numbers.js'
+import { getColumn } from '../../model/measures.js'
+import { listGroupMeasures, listMeasures } from './groups.js'
+import { listComparedCurrencies, listOwnCurrencies, nameComparedCurrencies } from './numbers.js'
 import { moveContext, type StatementContext } from './rows.js'
 import { writeRankedSeries } from './ranked-series.js'
-import { selectMetrics } from './select.js'
+import { listKeys, selectMetrics } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /** Writes the columns of the other period; none without a comparison. */
@@ -48,7 +49,26 @@ export function joinCompared(
   if (plan.query.thenBy !== undefined) {
     isSame.push(sql`compared.compared_then_key = all_groups.then_key`)
   }
-  return sql`${table} LEFT JOIN (${compared}) AS compared ON ${join(isSame, sql` AND `)}`
+  const on = sql`(${compared}) AS compared ON ${join(isSame, sql` AND `)}`
+  return plan.query.includesLost ? joinLost(plan, groups, on) : sql`${table} LEFT JOIN ${on}`
+}
+
+/** Joins the groups of the other period as well that are not among the groups. Their counts are 0. @param on what is joined, and how */
+function joinLost(plan: Plan, groups: Sql, on: Sql): Sql {
+  const keys = listKeys(plan.query).flatMap((key, i) =>
+    listComparedKeys(plan.query)
+      .slice(i, i + 1)
+      .map((other) => sql`if(is_now, all_groups.${key}, compared.${other}) AS ${key}`),
+  )
+  const columns = [
+    ...keys,
+    ...listGroupMeasures(plan).map(
+      (measure) => sql`all_groups.${getColumn(measure)} AS ${getColumn(measure)}`,
+    ),
+    ...selectCompared(plan),
+    ...listComparedCurrencies(plan.query),
+  ]
+  return sql`(SELECT ${join(columns)} FROM (SELECT *, true AS is_now FROM (${groups})) AS all_groups FULL JOIN ${on}) AS all_groups`
 }
 
 /**

@@ -20,7 +20,7 @@ export const listOwnCurrencies = (query: Pick<Query, 'metrics'>): readonly Sql[]
   listMeasuresOf(query, 'currencies').map(getNumberColumn)
 
 /** Does the same for the period that a query is compared with, where the groups have other names for them. */
-const listComparedCurrencies = (query: Pick<Query, 'metrics'>): readonly Sql[] =>
+export const listComparedCurrencies = (query: Pick<Query, 'metrics'>): readonly Sql[] =>
   listMeasuresOf(query, 'currencies').map(({ place }) =>
     numberedName('compared', place, 'currencies'),
   )

@@ -22,6 +22,7 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { writeClock } from './clock.js'
 import { listKeys, nameKeys } from './select.js'
 import { writeWholeSessions } from './whole-sessions.js'
 
@@ -119,7 +120,7 @@ function writeGroupKeys(
 }
 
 function writeGroupKey(
-  { bucketStarts, project }: StatementContext,
+  { bucketStarts, project, query }: StatementContext,
   grouping: Grouping,
   relation: RelationName,
 ): Pick<FactKey, 'key' | 'conditions'> {
@@ -138,6 +139,8 @@ function writeGroupKey(
       const ofDay = day === undefined ? undefined : dayExpression?.(day.column)
       return { key: ofDay ?? expression(at), conditions: [] }
     }
+    case 'clock':
+      return { key: writeClock(grouping, query.period, at), conditions: [] }
     case 'property': {
       if (rollup !== undefined) return { key: sql`value`, conditions: [] }
       const name = string(grouping.name)

@@ -1,6 +1,12 @@
 /** Random questions of every kind: requests, each asked at a moment. */
 import fc from 'fast-check'
-import type { Filter, NumericMetric, Preset, ThenBy } from '../../../src/contract/api.js'
+import type {
+  Filter,
+  HavingOperator,
+  NumericMetric,
+  Preset,
+  ThenBy,
+} from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
 import { comparison } from './comparisons.js'
@@ -63,6 +69,8 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
   { group_by: ['utm_medium'], order_by: [] },
   { group_by: ['utm_content'], order_by: [['utm_content', 'desc']] },
   { group_by: ['event:prop:a.b'], order_by: [] },
+  { group_by: ['weekday'], order_by: [['weekday', 'asc']] },
+  { group_by: ['hour'], order_by: [] },
   { group_by: ['event:name'], order_by: [] },
   { group_by: ['event:name'], order_by: [['event:name', 'asc']] },
   { group_by: ['interval:auto'], order_by: [['date', 'desc']] },
@@ -70,7 +78,16 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
 )
 /** Second groupings. */
 const SECOND: readonly ThenBy[] = [
-  ...(['country', 'page:path', 'event:name', 'device_type', 'utm_source', 'page:origin'] as const),
+  ...([
+    'weekday',
+    'hour',
+    'country',
+    'page:path',
+    'event:name',
+    'device_type',
+    'utm_source',
+    'page:origin',
+  ] as const),
   'event:prop:plan',
 ]
 const ONE_CURRENCY: Filter = {
@@ -112,6 +129,40 @@ function addNumbers(asked: PartialRequest, numbers: Numbers | undefined): Partia
     ...(order === undefined ? {} : { order_by: [['number_0', order]] }),
   }
 }
+const rowChoice = fc.record({
+  having: oneIn(
+    4,
+    fc.tuple(
+      fc.nat(),
+      fc.constantFrom(...(listEnumValues(document, 'HavingOperator') as readonly HavingOperator[])),
+      fc.constantFrom(0, 1, 2, 5, 50, 33.33, 0.3, -5.5),
+    ),
+  ),
+  against: oneIn(3, fc.tuple(fc.nat(), fc.constantFrom('change', 'difference'), fc.boolean())),
+  isLost: fc.nat(2).map((n) => n === 0),
+})
+
+type RowChoice = typeof rowChoice extends fc.Arbitrary<infer One> ? One : never
+
+/** Adds conditions on rows, an order by how they differ from the other period, and lost groups, where a request can have these. */
+function chooseRows(asked: PartialRequest, { having, against, isLost }: RowChoice): PartialRequest {
+  const { metrics = [], compare, group_by: [token] = [], then_by } = asked
+  const names = metrics.map((metric) => (typeof metric === 'string' ? metric : metric.as))
+  const pick = (n: number): string => names[n % names.length]!
+  if (names.length === 0) return asked
+  const isSeries = token?.startsWith('interval:') === true
+  const canCompare = compare !== undefined && !(isSeries && then_by !== undefined)
+  return {
+    ...asked,
+    ...(having === undefined ? {} : { having: [[pick(having[0]), having[1], having[2]]] }),
+    ...(canCompare && against !== undefined
+      ? { order_by: [[`${against[1]}:${pick(against[0])}`, against[2] ? 'asc' : 'desc']] }
+      : {}),
+    ...(canCompare && isLost && token !== undefined && !isSeries
+      ? { include: { ...asked.include, lost: true } }
+      : {}),
+  }
+}
 const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
 
 const anyRequest: fc.Arbitrary<PartialRequest> = fc
@@ -139,6 +190,7 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
   }))
   .chain(addThenBy(SECOND, 4))
   .chain((asked) => oneIn(3, numericMetrics).map((numbers) => addNumbers(asked, numbers)))
+  .chain((asked) => rowChoice.map((choice) => chooseRows(asked, choice)))
 
 /** Series of groups that no visit is in, compared, with metrics of visits alone: nothing is counted for them. */
 const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc

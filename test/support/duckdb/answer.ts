@@ -39,7 +39,14 @@ export async function answer(
 ): Promise<AnalyticsQueryResponse> {
   const body = await answerCompared(database, request, clock)
   if (request.include?.totals !== true) return body
-  const whole = { ...omitThenBy(request), group_by: [], order_by: [], limit: 1, offset: 0 }
+  const whole = {
+    ...omitThenBy(request),
+    group_by: [],
+    order_by: [],
+    limit: 1,
+    offset: 0,
+    include: { totals: true },
+  }
   const [total] = (await answerCompared(database, whole, clock)).data
   const { metrics, comparison } = total!
   const { metadata, ...rest } = body
@@ -56,8 +63,15 @@ async function answerCompared(
   request: AnalyticsQueryRequest,
   clock: Clock,
 ): Promise<AnalyticsQueryResponse> {
-  const { period, query, ...rest } = await answerRows(database, request, clock)
-  if (request.compare === undefined) return { period, query, ...rest }
+  const [field, direction] = request.order_by[0] ?? []
+  const against = field?.includes(':') === true && /^(change|difference):/.test(field)
+  // Rows that are chosen or ordered by what is not in the statement are read all, in the order of their groups.
+  const isWhole = against || request.having !== undefined || request.include?.lost === true
+  const plain = against ? { ...request, order_by: [] } : request
+  const { period, query, ...rest } = await answerRows(database, plain, clock, undefined, isWhole)
+  if (request.compare === undefined) {
+    return choosePage(request, { period, query, ...rest }, isWhole)
+  }
   const { compare, time_zone, group_by } = request
   const own = await resolvePeriod(database, request.date_range, clock, time_zone)
   const range =
@@ -84,7 +98,134 @@ async function answerCompared(
     )
     return { group, metrics, comparison: compareMetrics(metrics, other?.metrics ?? nothing) }
   })
-  return { period, query, comparison: { period: others.period }, ...rest, data }
+  const lost = others.data.filter(
+    ({ group }) => !rest.data.some((row) => isDeepStrictEqual(row.group, group)),
+  )
+  const added = (request.include?.lost === true ? lost : []).map(({ group, metrics: before }) => {
+    const metrics = Object.fromEntries(
+      Object.entries(before).map(([name, value]) => [
+        name,
+        value === null || !isZero(request, name) ? null : 0,
+      ]),
+    )
+    return { group, metrics, comparison: compareMetrics(metrics, before) }
+  })
+  const all = {
+    period,
+    query,
+    comparison: { period: others.period },
+    ...rest,
+    data: [...data, ...added],
+  }
+  if (!isWhole) return all
+  const ordered = added.length > 0 || against ? orderRows(request, all.data) : all.data
+  return choosePage(
+    request,
+    { ...all, data: ordered },
+    isWhole,
+    against ? [field, direction] : undefined,
+  )
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+
+/** Orders rows by a value, nulls last. Rows of the same value keep their order. */
+function sortBy(
+  rows: readonly Row[],
+  direction: string,
+  read: (row: Row) => number | null,
+): readonly Row[] {
+  return rows.toSorted((one, other) => {
+    const [value, otherValue] = [read(one), read(other)]
+    if (value === null || otherValue === null) {
+      return Number(value === null) - Number(otherValue === null)
+    }
+    return (direction === 'asc' ? 1 : -1) * (value - otherValue)
+  })
+}
+
+/** Orders rows by their groups, and then by a metric or one of the groups, as the request says. */
+function orderRows(request: AnalyticsQueryRequest, rows: readonly Row[]): readonly Row[] {
+  if (isInterval(request.group_by[0])) return rows
+  const byGroup = rows.toSorted((one, other) => {
+    const [values, others] = [one, other].map(({ group }) => Object.values(group))
+    for (const [i, value] of values!.entries()) {
+      const order = bytes(value).compare(bytes(others![i]!))
+      if (order !== 0) return order
+    }
+    return 0
+  })
+  const [field, direction] = request.order_by[0] ?? [
+    nameMetric(request.metrics[0] ?? 'users'),
+    'desc',
+  ]
+  if (/^(change|difference):/.test(field)) return byGroup
+  if (request.metrics.some((metric) => nameMetric(metric) === field)) {
+    return sortBy(byGroup, direction, ({ metrics }) => metrics[field as Metric] ?? null)
+  }
+  const sign = direction === 'asc' ? 1 : -1
+  return byGroup.toSorted(
+    (one, other) => sign * bytes(one.group[field]!).compare(bytes(other.group[field]!)),
+  )
+}
+
+const CONDITIONS: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
+  gt: (value, bound) => value > bound,
+  gte: (value, bound) => value >= bound,
+  lt: (value, bound) => value < bound,
+  lte: (value, bound) => value <= bound,
+  eq: (value, bound) => value === bound,
+  ne: (value, bound) => value !== bound,
+}
+
+type Numbers = Readonly<Record<string, number | null>>
+
+/** Whether a row satisfies the conditions of a request. */
+const satisfies = (
+  { having = [] }: AnalyticsQueryRequest,
+  read: (metric: string) => number | null,
+): boolean =>
+  having.every(([metric, operator, bound]) => {
+    const value = read(metric)
+    return value !== null && CONDITIONS[operator]!(value, bound)
+  })
+
+/** Keeps the rows that satisfy the conditions of a request, orders them by how they differ, and takes the page. */
+function choosePage(
+  request: AnalyticsQueryRequest,
+  body: AnalyticsQueryResponse,
+  isWhole: boolean,
+  order?: readonly [field: string | undefined, direction: string | undefined],
+): AnalyticsQueryResponse {
+  const [field = '', direction = ''] = order ?? []
+  const name = field.slice(field.indexOf(':') + 1)
+  const query = { ...body.query, order_by: request.order_by }
+  if (!isWhole) return body
+  const kept = body.data.filter(({ metrics }) =>
+    satisfies(request, (name) => (metrics as Numbers)[name] ?? null),
+  )
+  const readDifference = ({ metrics, comparison }: Row): number | null => {
+    const [now, before] = [metrics[name as Metric] ?? null, comparison!.metrics[name] ?? null]
+    return now === null || before === null ? null : Number((now - before).toFixed(9))
+  }
+  const ordered =
+    order === undefined
+      ? kept
+      : sortBy(
+          kept,
+          direction,
+          field.startsWith('change:')
+            ? ({ comparison }) => comparison!.change[name] ?? null
+            : readDifference,
+        )
+  const page = ordered.slice(request.offset, request.offset + request.limit)
+  const { limit, offset } = request
+  return {
+    ...body,
+    query,
+    pagination: { limit, offset, returned: page.length, total: kept.length },
+    data: page,
+  }
 }
 
 /** Fixes how many groups have a series, which otherwise depends on the limit. */
@@ -117,6 +258,7 @@ async function answerRows(
   request: AnalyticsQueryRequest,
   clock: Clock,
   ranked?: DuckPeriod,
+  isWhole = false,
 ): Promise<AnalyticsQueryResponse> {
   const { limit, offset } = request
   const period = await resolvePeriod(database, request.date_range, clock, request.time_zone)
@@ -124,10 +266,13 @@ async function answerRows(
     request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
   const groupings = listTokens(request).map((token) => findGrouping(token, period))
   const asked = { ...request, metrics }
-  const rows = await database.run<Readonly<Record<string, string | number | null>>>(
+  const all = await database.run<Readonly<Record<string, string | number | null>>>(
     buildStatement(asked, groupings, period, ranked),
   )
-  const page = rows.slice(offset, offset + limit)
+  const rows = isWhole
+    ? all.filter((row) => satisfies(request, (name) => row[`of_${name}`] as number | null))
+    : all
+  const page = isWhole ? rows : rows.slice(offset, offset + limit)
   return {
     period: { from: period.from, to: period.to },
     query: {
@@ -160,6 +305,7 @@ async function answerRows(
 const omitThenBy = ({
   then_by: _by,
   group_limit: _limit,
+  having: _having,
   ...plain
 }: AnalyticsQueryRequest): AnalyticsQueryRequest => plain
 
@@ -175,6 +321,7 @@ const OPTIONAL = [
   'compare_align',
   'then_by',
   'group_limit',
+  'having',
 ] as const
 
 /** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */

@@ -29,6 +29,7 @@ class AnalyticsQueryRequest(TypedDict):
     compare_align: NotRequired["CompareAlign"]
     then_by: NotRequired["ThenBy"]
     group_limit: NotRequired["GroupLimit"]
+    having: NotRequired["Having"]
 
 
 class QueryInclude(TypedDict):
@@ -36,6 +37,11 @@ class QueryInclude(TypedDict):
 
     totals: NotRequired[bool]
     """`true`: the response has `totals`, the metrics of the same query without its grouping. Otherwise it has none."""
+
+    lost: NotRequired[bool]
+    """`true`: groups that only the other period of `compare` has are rows, too: their counts and sums are 0, other metrics `null`. It needs
+    `compare`, and a dimension or an event property in `group_by`.
+    """
 
 
 class ValuesRequest(TypedDict):
@@ -401,7 +407,13 @@ other rows.
 """
 
 
-GroupBy: TypeAlias = Interval | Dimension | EventProperty | PropertyGrouping
+ClockField: TypeAlias = Literal["weekday", "hour"]
+"""What the clock of the query's `time_zone` shows at an event, as a grouping: `weekday` from `1`, Monday, to `7`, or `hour` from `00` to `23`. An
+hour that a change of the clock repeats counts as one. Visits are in the group of their start. Filters have no such field.
+"""
+
+
+GroupBy: TypeAlias = Interval | Dimension | ClockField | EventProperty | PropertyGrouping
 """A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
 the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
 
@@ -413,6 +425,7 @@ the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
 | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
 | `event:name` | one per name of a custom event | always `null` |
 | `event:prop:<name>` | one per value among the events that have the property | always `null` |
+| `weekday`, `hour` | one per value at which an event matches | those that started then |
 """
 
 
@@ -422,8 +435,8 @@ grouping: one row per value. At most one grouping is allowed.
 """
 
 
-ThenByField: TypeAlias = Dimension | EventProperty | PropertyGrouping
-"""The second grouping, a dimension or an event property."""
+ThenByField: TypeAlias = Dimension | ClockField | EventProperty | PropertyGrouping
+"""The second grouping, a dimension, an event property, or what the clock shows."""
 
 
 ThenBy: TypeAlias = list[ThenByField]
@@ -451,6 +464,20 @@ if it is given.
 """
 
 
+HavingOperator: TypeAlias = Literal["gt", "gte", "lt", "lte", "eq", "ne"]
+"""Greater than, or equal: `gt`, `gte`. Less than, or equal: `lt`, `lte`. Equal: `eq`. Not equal: `ne`."""
+
+
+HavingCondition: TypeAlias = tuple[str, HavingOperator, float] | list[str | HavingOperator | float]
+"""A metric, an operator and a number."""
+
+
+Having: TypeAlias = list[HavingCondition]
+"""Conditions on the metrics of rows, at most 10: only rows that satisfy all of them are returned and counted. Each is an array of one of
+the `metrics`, an operator and a number. A metric that is `null` satisfies none. Totals are those of all events.
+"""
+
+
 class OrderTerm(TypedDict):
     """A field and a direction."""
 
@@ -459,7 +486,7 @@ class OrderTerm(TypedDict):
 
 
 OrderField: TypeAlias = str
-"""One of the `metrics`, a grouping, or `date`."""
+"""One of the `metrics`, a grouping, `date`, or with `compare` `difference:` or `change:` followed by a metric."""
 
 
 OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | SortDirection]
@@ -469,6 +496,9 @@ OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | Sort
 OrderBy: TypeAlias = OrderTerm | OrderPair
 """A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
 grouping is an interval, or the grouping in `then_by`.
+
+With `compare`, rows can also be ordered by how a metric differs from the other period: `difference:users` is the difference,
+`change:users` the change as `comparison.change` has it.
 """
 
 
@@ -1235,12 +1265,12 @@ ResolvedCompare: TypeAlias = ComparedPeriod | BoundsPair
 """The comparison of the request, a text or an array of a start and an end."""
 
 
-ResolvedGrouping: TypeAlias = Interval | Dimension | PropertyGrouping
+ResolvedGrouping: TypeAlias = Interval | Dimension | ClockField | PropertyGrouping
 """A grouping of the request, as the text that names it."""
 
 
-ResolvedThenByField: TypeAlias = Dimension | PropertyGrouping
-"""A dimension or an event property, as the text that names it."""
+ResolvedThenByField: TypeAlias = Dimension | ClockField | PropertyGrouping
+"""A dimension, an event property or what the clock shows, as the text that names it."""
 
 
 ResolvedThenBy: TypeAlias = list[ResolvedThenByField]
@@ -1770,6 +1800,9 @@ class ResolvedQuery(TypedDict):
 
     group_limit: NotRequired["GroupLimit"]
     """How many series were asked for, as it was sent; absent if it was not."""
+
+    having: NotRequired["Having"]
+    """The conditions on metrics, as they were sent; absent if there were none."""
 
     interval: NotRequired["BucketSize"]
     """The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
