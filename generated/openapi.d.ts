@@ -1316,11 +1316,15 @@ export interface components {
         readonly BatchOperation: "query" | "values" | "retention" | "funnel";
         /**
          * Date range
-         * @description The period of the query: a preset, or its start and its end, as an object or an array. Both ends are **included**: a period
+         * @description The period of the query: a preset, the last days, weeks or months, or its start and its end, as an object or an array. Both ends are **included**: a period
          *     with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
          *     end of that second. A start given as a date means 00:00:00 of that day. The
          *     two forms can be mixed. The start must not be after the end; the end may be in the future.
          * @example 30days
+         * @example {
+         *       "last": 45,
+         *       "unit": "day"
+         *     }
          * @example {
          *       "from": "2026-01-01",
          *       "to": "2026-01-31"
@@ -1330,7 +1334,32 @@ export interface components {
          *       "2026-01-31"
          *     ]
          */
-        readonly DateRange: components["schemas"]["Preset"] | components["schemas"]["Bounds"] | components["schemas"]["BoundsPair"];
+        readonly DateRange: components["schemas"]["Preset"] | components["schemas"]["Bounds"] | components["schemas"]["BoundsPair"] | components["schemas"]["LastUnits"];
+        /**
+         * Last units
+         * @description The last days, weeks or months until now, the current one among them: `{"last": 30, "unit": "day"}` is `30days`. Weeks start on
+         *     Monday.
+         * @example {
+         *       "last": 45,
+         *       "unit": "day"
+         *     }
+         */
+        readonly LastUnits: {
+            /**
+             * Format: int32
+             * @description How many.
+             * @example 45
+             */
+            readonly last: number;
+            readonly unit: components["schemas"]["PeriodUnit"];
+        };
+        /**
+         * Unit of a period
+         * @description A day, a week or a month of the calendar.
+         * @example day
+         * @enum {string}
+         */
+        readonly PeriodUnit: "day" | "week" | "month";
         /**
          * Bounds
          * @description The start and the end of a period, both included.
@@ -1372,18 +1401,22 @@ export interface components {
          *     | `3months` | 00:00:00 on the 1st of the month two months ago: the current month is the third | now |
          *     | `6months` | 00:00:00 on the 1st of the month five months ago | now |
          *     | `12months`, `1year` | 00:00:00 on the 1st of the month eleven months ago | now |
+         *     | `28days` | 00:00:00 of the day 27 days ago | now |
+         *     | `this_week` | 00:00:00 on Monday of this week | now |
+         *     | `last_week` | 00:00:00 on Monday of the week before this one | Sunday, 23:59:59 |
+         *     | `last_month`, `last_quarter`, `last_year` | 00:00:00 on the first day of the month, quarter or year before this one | its last day, 23:59:59 |
          *     | `mtd` | 00:00:00 on the 1st of this month | now |
          *     | `ytd` | 00:00:00 on the 1st of January | now |
          *     | `all` | 00:00:00 of the day of the project's first event, or of its creation if it has no event | now |
          * @example 30days
          * @enum {string}
          */
-        readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all" | "live" | "1hr" | "24hrs" | "3months" | "6months" | "1year";
+        readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all" | "live" | "1hr" | "24hrs" | "3months" | "6months" | "1year" | "28days" | "this_week" | "last_week" | "last_month" | "last_quarter" | "last_year";
         /**
          * Date or second
          * Format: utc-date-or-second
-         * @description A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
-         *     exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
+         * @description A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a second (`YYYY-MM-DDThh:mm:ssZ`), with `Z` for UTC or an offset such as `+02:00`. It must
+         *     exist in the calendar, in the years 0001 to 9999. Fractions of a second are rejected.
          * @example 2026-01-31
          * @example 2026-01-31T10:00:00Z
          */
@@ -1433,7 +1466,7 @@ export interface components {
         readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
-         * @description A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+         * @description A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
          *
          *     With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
          *     buckets:
@@ -1452,13 +1485,14 @@ export interface components {
          *     `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
          *     of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
          *
+         *     `interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
          *     A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
          *     other rows.
          * @example interval:auto
          * @example interval:week
          * @enum {string}
          */
-        readonly Interval: "interval:auto" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
+        readonly Interval: "interval:auto" | "interval:minute" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
         /**
          * Time zone
          * @description The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
@@ -1526,7 +1560,7 @@ export interface components {
          * @example day
          * @enum {string}
          */
-        readonly BucketSize: "hour" | "day" | "week" | "month" | "quarter" | "year";
+        readonly BucketSize: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
         /**
          * Dimension
          * @description Session attributes (every event has those of its session's first event):
@@ -2516,14 +2550,14 @@ export interface components {
         readonly DeviceType: "desktop" | "mobile" | "tablet";
         /**
          * Resolved date range
-         * @description The period of the request, a preset or an array of its start and its end.
+         * @description The period of the request, a preset, the last units, or an array of its start and its end.
          * @example 30days
          * @example [
          *       "2026-01-01",
          *       "2026-01-31"
          *     ]
          */
-        readonly ResolvedDateRange: components["schemas"]["Preset"] | components["schemas"]["BoundsPair"];
+        readonly ResolvedDateRange: components["schemas"]["Preset"] | components["schemas"]["BoundsPair"] | components["schemas"]["LastUnits"];
         /**
          * Resolved comparison
          * @description The comparison of the request, a text or an array of a start and an end.

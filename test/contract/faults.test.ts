@@ -29,9 +29,10 @@ const REQUIRED = 'is required'
 const UNKNOWN = 'is not a known property'
 const NO_LIMIT = 'must be an integer from 1 to 1000, or all'
 const NO_TEXT = 'must not contain NUL characters or lone surrogates'
-const NO_DATE = 'must be a UTC date or second that exists: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
+const NO_DATE =
+  'must be a date or second that exists: YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or with an offset, such as +02:00'
 const NO_RANGE =
-  `must be a preset (${names('Preset').join(', ')})` +
+  `must be a preset (${names('Preset').join(', ')}), {"last": 45, "unit": "day"}` +
   ' or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
 const NO_GROUPING =
   `must be one of: ${[...names('Interval'), ...names('Dimension'), ...names('ClockField')].join(', ')},` +
@@ -191,7 +192,22 @@ describe('date_range', () => {
     ],
     [range('2026-01-01T10:00:60Z', 'today'), { 'date_range.0': NO_DATE, 'date_range.1': NO_DATE }],
     [range('2026-01-01', '2026-01-01T10:00:00.000Z'), { 'date_range.1': NO_DATE }],
-    [range('2026-01-01', '2026-01-01T10:00:00+00:00'), { 'date_range.1': NO_DATE }],
+    [range('2026-01-01', '2026-01-01T10:00:00+00:00'), {}],
+    [range('2026-01-01', '2026-01-01T10:00:00-02:30'), {}],
+    [range('2026-01-01', '2026-01-01T10:00:00+24:00'), { 'date_range.1': NO_DATE }],
+    [range('2026-01-01', '2026-01-01+02:00'), { 'date_range.1': NO_DATE }],
+    [range('0001-01-01T00:00:00+02:00', '2026-01-01'), { 'date_range.0': NO_DATE }],
+    [{ date_range: { last: 45, unit: 'day' } }, {}],
+    [{ date_range: { last: 0, unit: 'day' } }, { 'date_range.last': 'must be at least 1' }],
+    [{ date_range: { last: 1, unit: 'year' } }, { 'date_range.unit': ONE_OF('day, week, month') }],
+    [
+      { date_range: ['2026-01-01', '2026-12-31'], group_by: ['interval:minute'] },
+      {
+        'group_by.0':
+          'divides at most 24 hours into minutes: choose interval:hour, interval:auto or a shorter date_range',
+      },
+    ],
+    [{ date_range: ['2026-01-01', '2026-01-01'], group_by: ['interval:minute'] }, {}],
     [range('2026-01-01', 5), { 'date_range.1': 'must be a string' }],
     [range('2026-01-02', '2026-01-01'), { date_range: 'must not start after its end' }],
     [range('2026-01-01', '2026-01-01'), {}],

@@ -4,7 +4,7 @@ import { isTimeZone } from '../../lib/time-zone.js'
 import { METRIC_NAMES } from '../../model/metrics.js'
 import { checkFilterLimits } from './filter-limits.js'
 import { checkBucketCount, isInterval } from './intervals.js'
-import { isDateOnly, resolveRange, type Period } from './period.js'
+import { isBounds, isDateOnly, resolveRange, type Period } from './period.js'
 import { checkSeriesRows, checkThenBy } from './then-by.js'
 
 /** One rule, as a pure function. */
@@ -57,7 +57,7 @@ export function checkTimeZone({
 
 export function checkDateRange(request: Dated): readonly FieldError[] {
   const { date_range: range } = request
-  return typeof range === 'string' ? [] : checkEnds('date_range', range, request)
+  return isBounds(range) ? checkEnds('date_range', range, request) : []
 }
 
 /** Checks that the start of a period is not after its end. */
@@ -95,7 +95,7 @@ function checkSeries(request: AnalyticsQueryRequest): readonly FieldError[] {
 function findPeriod(request: AnalyticsQueryRequest): Period | undefined {
   const { date_range: range, time_zone: zone = 'UTC' } = request
   const isValid = [checkTimeZone, checkDateRange].every((check) => check(request).length === 0)
-  return typeof range === 'string' || !isValid ? undefined : resolveRange(range, zone)
+  return isBounds(range) && isValid ? resolveRange(range, zone) : undefined
 }
 
 function checkCompare(request: AnalyticsQueryRequest): readonly FieldError[] {

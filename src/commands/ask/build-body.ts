@@ -59,8 +59,10 @@ const parseMetric = (text: string): unknown => {
   return groups === undefined ? text : { ...groups }
 }
 
-/** A preset, or two ends: `2026-01-01..2026-01-31`. */
-function parsePeriod(text: string): string | readonly string[] {
+/** A preset, the last units, or two ends: `2026-01-01..2026-01-31`. */
+function parsePeriod(text: string): unknown {
+  const { last, unit } = /^last (?<last>\d{1,9}) (?<unit>\w+?)s?$/.exec(text)?.groups ?? {}
+  if (last !== undefined) return { last: Number(last), unit }
   const ends = text.split('..')
   return ends.length === 1 ? text : ends
 }

@@ -55,6 +55,18 @@ const UNIONS: ReadonlyMap<string, Json> = new Map([
     },
   ],
   [
+    'DateRange',
+    {
+      if: { type: 'object', required: ['last'] },
+      then: { $ref: '#/components/schemas/LastUnits' },
+      else: {
+        oneOf: ['Preset', 'Bounds', 'BoundsPair'].map((name) => ({
+          $ref: `#/components/schemas/${name}`,
+        })),
+      },
+    },
+  ],
+  [
     'QueryMetric',
     {
       if: { type: 'object' },

@@ -23,7 +23,19 @@ export interface Question {
 }
 
 const { document } = readSpec('openapi')
-const preset = fc.constantFrom(...(listEnumValues(document, 'Preset') as readonly Preset[]))
+const preset = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(...(listEnumValues(document, 'Preset') as readonly Preset[])),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      last: fc.integer({ min: 1, max: 12 }),
+      unit: fc.constantFrom('day' as const, 'week' as const, 'month' as const),
+    }),
+  },
+)
 
 /** Moments of which the presets reach into the events of `createVisits`. */
 const moment = fc
@@ -209,12 +221,39 @@ const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc
     ...compared,
   }))
 
+/** Series by minute, of periods whose ends have offsets from UTC. */
+const minutes: fc.Arbitrary<PartialRequest> = fc
+  .record({
+    date_range: fc.constantFrom<PartialRequest['date_range']>(
+      ['2024-03-01', '2024-03-01'],
+      ['2024-02-29T12:00:30+02:00', '2024-03-01T09:00:29Z'],
+      ['2024-03-31T00:30:00+05:30', '2024-03-31T03:00:00+01:00'],
+      '1hr',
+    ),
+    metrics: fc.subarray(['users', 'visits', 'new_users', 'events'] as const, { minLength: 1 }),
+    zone: fc.option(fc.constantFrom('Europe/Berlin', 'Asia/Kathmandu'), { nil: undefined }),
+    compared: fc.constantFrom(
+      { compare: 'previous_period' as const },
+      { compare: 'previous_year' as const },
+      {},
+    ),
+  })
+  .map(({ zone, compared, ...asked }) => ({
+    ...asked,
+    group_by: ['interval:minute'],
+    limit: 1000,
+    offset: 300,
+    ...(zone === undefined ? {} : { time_zone: zone }),
+    ...compared,
+  }))
+
 /** Random questions, each kind with its weight. */
 export const question: fc.Arbitrary<Question> = fc.noBias(
   fc.record({
     asked: fc.oneof(
       { weight: 9, arbitrary: anyRequest },
       { weight: 1, arbitrary: seriesWithoutVisits },
+      { weight: 1, arbitrary: minutes },
     ),
     now: moment,
     isLarge: fc.boolean(),

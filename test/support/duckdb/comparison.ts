@@ -16,6 +16,12 @@ const LENGTHS: Readonly<Record<Exclude<Preset, 'all'>, string>> = {
   today: '1 DAY',
   yesterday: '1 DAY',
   '7days': '7 DAY',
+  '28days': '28 DAY',
+  this_week: '7 DAY',
+  last_week: '7 DAY',
+  last_month: '1 MONTH',
+  last_quarter: '3 MONTH',
+  last_year: '1 YEAR',
   '30days': '30 DAY',
   '90days': '90 DAY',
   '3months': '3 MONTH',
@@ -32,6 +38,7 @@ const isElapsed = (interval: string): boolean => /SECOND|MINUTE|HOUR/.test(inter
 function findInterval({ compare, date_range: range }: AnalyticsQueryRequest, length: number) {
   if (compare === 'previous_year') return '1 YEAR'
   if (typeof range === 'string') return range === 'all' ? `${length} SECOND` : LENGTHS[range]
+  if ('last' in range) return `${range.last} ${range.unit}`
   const isDates = range.every((end) => !end.includes('T'))
   if (!isDates) return `${length} SECOND`
   return `${(Date.parse(range[1]) - Date.parse(range[0])) / DAY + 1} DAY`
@@ -80,9 +87,15 @@ export async function resolveCompared(
     if (!endsDay) return clocks.find(await shift(last, interval)) + 1_000
     return clocks.find((await shift(Math.floor(last / DAY) * DAY, interval)) + DAY)
   }
-  const show = (at: number): string => new Date(at).toISOString().replace('.000', '')
+  const { compare, compare_align, date_range: range } = request
+  const isClosed = typeof range === 'string' && range.startsWith('last_')
+  if (isClosed && compare === 'previous_period' && compare_align === undefined) {
+    return [show(first), show(start - 1_000)]
+  }
   return [show(first), show((await next()) - 1_000)]
 }
+
+const show = (at: number): string => new Date(at).toISOString().replace('.000', '')
 
 /** Makes whole weeks of an interval, where the same weekdays are to be compared. */
 async function align(

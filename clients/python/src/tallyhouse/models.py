@@ -309,29 +309,25 @@ continues after the end of the period.
 """
 
 
-class NumericMetric(TypedDict):
-    """A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
-    `12.5` or `-3e2`, smaller than 10^18 in size; digits after the ninth decimal are rounded, halves away from 0. Events without the
-    property do not count, and those with another text in it are left out: `metadata.numbers` says how many.
+NumericMetric = TypedDict(
+    "NumericMetric",
+    {
+        "metric": "NumericFunction",
+        "of": "PropertyGrouping",
+        "as": str,
+        "money": NotRequired[bool],
+    },
+)
+"""A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
+`12.5` or `-3e2`, smaller than 10^18 in size; digits after the ninth decimal are rounded, halves away from 0. Events without the
+property do not count, and those with another text in it are left out: `metadata.numbers` says how many.
 
-    Sums are those of decimal numbers, without any error: 0.1 + 0.2 is 0.3. As numbers of JSON they are exact up to 15 digits.
+Sums are those of decimal numbers, without any error: 0.1 + 0.2 is 0.3. As numbers of JSON they are exact up to 15 digits.
 
-    An amount of money has its currency in the event property `currency`. If the numbers of a query are in several
-    currencies, the query is refused unless it groups by `event:prop:currency`. A query that filters by it has one. Totals
-    of several currencies are refused as well. Events without a currency are added to any others.
-    """
-
-    metric: "NumericFunction"
-    of: "PropertyGrouping"
-    as: str
-    """The name of the metric in the rows, in `order_by`, and of its columns: letters, digits and `_`, the first a letter, at most 64. It is
-    not the name of another metric.
-    """
-
-    money: NotRequired[bool]
-    """`false`: the numbers are no amounts of money, so they are added up whatever `currency` says, such as a number of
-    items.
-    """
+An amount of money has its currency in the event property `currency`. If the numbers of a query are in several
+currencies, the query is refused unless it groups by `event:prop:currency`. A query that filters by it has one. Totals
+of several currencies are refused as well. Events without a currency are added to any others.
+"""
 
 
 QueryMetric: TypeAlias = Metric | NumericMetric
@@ -376,6 +372,7 @@ All but `sum` and `count` are `null` without a number.
 
 Interval: TypeAlias = Literal[
     "interval:auto",
+    "interval:minute",
     "interval:hour",
     "interval:day",
     "interval:week",
@@ -383,7 +380,7 @@ Interval: TypeAlias = Literal[
     "interval:quarter",
     "interval:year",
 ]
-"""A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+"""A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
 
 With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
 buckets:
@@ -402,6 +399,7 @@ end of the period. In an empty bucket the counts are 0, and rates and means are 
 `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
 of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
 
+`interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
 A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
 other rows.
 """
@@ -958,6 +956,12 @@ Preset: TypeAlias = Literal[
     "3months",
     "6months",
     "1year",
+    "28days",
+    "this_week",
+    "last_week",
+    "last_month",
+    "last_quarter",
+    "last_year",
 ]
 """A period relative to now. *Today* is the current day in the `time_zone` of the query, *now* is the current second.
 
@@ -974,6 +978,10 @@ Preset: TypeAlias = Literal[
 | `3months` | 00:00:00 on the 1st of the month two months ago: the current month is the third | now |
 | `6months` | 00:00:00 on the 1st of the month five months ago | now |
 | `12months`, `1year` | 00:00:00 on the 1st of the month eleven months ago | now |
+| `28days` | 00:00:00 of the day 27 days ago | now |
+| `this_week` | 00:00:00 on Monday of this week | now |
+| `last_week` | 00:00:00 on Monday of the week before this one | Sunday, 23:59:59 |
+| `last_month`, `last_quarter`, `last_year` | 00:00:00 on the first day of the month, quarter or year before this one | its last day, 23:59:59 |
 | `mtd` | 00:00:00 on the 1st of this month | now |
 | `ytd` | 00:00:00 on the 1st of January | now |
 | `all` | 00:00:00 of the day of the project's first event, or of its creation if it has no event | now |
@@ -991,8 +999,8 @@ Bounds = TypedDict(
 
 
 DateOrSecond: TypeAlias = str
-"""A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
-exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
+"""A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a second (`YYYY-MM-DDThh:mm:ssZ`), with `Z` for UTC or an offset such as `+02:00`. It must
+exist in the calendar, in the years 0001 to 9999. Fractions of a second are rejected.
 """
 
 
@@ -1000,12 +1008,27 @@ BoundsPair: TypeAlias = tuple[DateOrSecond, DateOrSecond] | list[DateOrSecond]
 """The same as an array of the start and the end."""
 
 
-DateRange: TypeAlias = Preset | Bounds | BoundsPair
-"""The period of the query: a preset, or its start and its end, as an object or an array. Both ends are **included**: a period
+class LastUnits(TypedDict):
+    """The last days, weeks or months until now, the current one among them: `{"last": 30, "unit": "day"}` is `30days`. Weeks start on
+    Monday.
+    """
+
+    last: int
+    """How many."""
+
+    unit: "PeriodUnit"
+
+
+DateRange: TypeAlias = Preset | Bounds | BoundsPair | LastUnits
+"""The period of the query: a preset, the last days, weeks or months, or its start and its end, as an object or an array. Both ends are **included**: a period
 with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
 end of that second. A start given as a date means 00:00:00 of that day. The
 two forms can be mixed. The start must not be after the end; the end may be in the future.
 """
+
+
+PeriodUnit: TypeAlias = Literal["day", "week", "month"]
+"""A day, a week or a month of the calendar."""
 
 
 TimeZone: TypeAlias = str
@@ -1053,7 +1076,7 @@ many as make it end before the period starts, for `previous_year` by 52. Not all
 """
 
 
-BucketSize: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
+BucketSize: TypeAlias = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
 """The size of the buckets of a time series."""
 
 
@@ -1257,8 +1280,8 @@ DeviceType: TypeAlias = Literal["desktop", "mobile", "tablet"]
 """A device type."""
 
 
-ResolvedDateRange: TypeAlias = Preset | BoundsPair
-"""The period of the request, a preset or an array of its start and its end."""
+ResolvedDateRange: TypeAlias = Preset | BoundsPair | LastUnits
+"""The period of the request, a preset, the last units, or an array of its start and its end."""
 
 
 ResolvedCompare: TypeAlias = ComparedPeriod | BoundsPair
