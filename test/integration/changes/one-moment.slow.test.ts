@@ -10,7 +10,7 @@ import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { updateProject } from '../../../src/projects/store.js'
-import { sample, scaled } from '../../support/effort.js'
+import { sample, scaled, thoroughTest } from '../../support/effort.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createContext, deleteUser, rebuildRollups } from '../../support/store/loading.js'
@@ -132,7 +132,7 @@ describe('while data goes', () => {
   })
 })
 
-test('while rollups are rebuilt', async () => {
+thoroughTest('while rollups are rebuilt', async () => {
   const { mixed } = await watch(() => rebuildRollups(database.store.writer, {}))
   expect(mixed).toEqual([])
 })
