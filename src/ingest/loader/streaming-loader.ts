@@ -18,7 +18,7 @@ import { logReport, pickCounts } from './load-report.js'
 import type { LoaderContext } from './loader-context.js'
 import type { LoaderFailure, LoaderMonitor, LoaderObserver, LoaderState } from './loader-state.js'
 import { loadStream, resumeLoads } from './loader.js'
-import { MAX_LOAD } from './next-range.js'
+import { MAX_LOAD } from './next-rows.js'
 import { countWaitingRows } from './stream.js'
 
 export interface StreamingLoaderOptions {
