@@ -8,7 +8,7 @@ import {
   POSITION,
   type StretchArrays,
 } from '../ingest/loader/load-source.js'
-import { IS_WAITING } from '../ingest/loader/stream.js'
+import { IS_WAITING, WITH_LOADED } from '../ingest/loader/stream.js'
 
 /**
  * The loads that have counted their rows, and have not ended. The rows of such a load are still in the inbox. A loader that was
@@ -38,9 +38,11 @@ const isOne = (ids: readonly string[], project: Sql): Sql => sql`has(${strings(i
 function selectRows(ids: readonly string[], isWaiting: Sql): Sql {
   const named = sql`JSONExtractString(line, 'project')`
   return sql`
+${WITH_LOADED}
 SELECT toString(project) AS project_id, received_at FROM inbox
 WHERE project != '' AND ${isOne(ids, sql`project`)} AND ${isWaiting}
 UNION ALL
+${WITH_LOADED}
 SELECT ${named} AS project_id, received_at FROM inbox
 WHERE project = '' AND ${isWaiting} AND ${isOne(ids, named)}`
 }

@@ -51,11 +51,13 @@ export const findLoadsByPrefix = (
 ): Promise<readonly FinishedLoad[]> =>
   findFinishedLoads(writer, sql`startsWith(batch, ${string(prefix)})`)
 
-/** Selects the stretches of a load. */
-const TEXTS = sql`arrayMap(position -> toString(position), loads.starts) AS starts, arrayMap(position -> toString(position), loads.ends) AS ends`
+/** Selects the stretches of loads. */
+const selectTexts = (loads: Sql): Sql => sql`
+  arrayMap(position -> toString(position), ${loads}.starts) AS starts,
+  arrayMap(position -> toString(position), ${loads}.ends) AS ends`
 
 /** Selects a Load. */
-const SELECT_LOAD = sql`load AS number, batch, step, slices, ${TEXTS}`
+const SELECT_LOAD = sql`load AS number, batch, step, slices, ${selectTexts(sql`loads`)}`
 
 async function findFinishedLoads(
   writer: Connection,
@@ -178,11 +180,11 @@ export async function findAbandonedLoads(writer: Connection): Promise<readonly A
   const { rows } = await writer.query<AbandonedLoad>(
     statement(sql`
 WITH latest AS (
-  SELECT load, batch, step, received, ${TEXTS} FROM loads FINAL
+  SELECT load, batch, step, received, starts, ends FROM loads FINAL
   WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1)
 )
 SELECT
-  batch, starts, ends, received AS nextRows,
+  batch, ${selectTexts(sql`latest`)}, received AS nextRows,
   arrayCount(
     finished -> finished > load,
     (SELECT groupArray(load) FROM latest WHERE step = ${uint64(STEP.loaded)} AND startsWith(batch, ${string(STREAM_PREFIX)}))

@@ -14,7 +14,7 @@ import {
   type LoadSource,
   type Stretches,
 } from './load-source.js'
-import { IS_WAITING } from './stream.js'
+import { IS_WAITING, WITH_LOADED } from './stream.js'
 
 /** The most that one load takes. A row that has more bytes is loaded alone. */
 export interface LoadLimits {
@@ -86,6 +86,7 @@ async function findWaiting(
     sql`countIf(${isWithin(sql`position`, passStretches(load))}) > 0`
   const { rows } = await writer.query<{ waits: readonly number[] }>(
     statement(sql`
+${WITH_LOADED}
 SELECT [${join(loads.map(isOfOne))}] AS waits
 FROM (SELECT min(${POSITION}) AS position FROM inbox WHERE ${IS_WAITING} GROUP BY _block_number)`),
   )
@@ -112,6 +113,7 @@ async function chooseBlocks(
   const fits = sql`lines <= ${uint64(limits.rows)} AND size <= ${uint64(limits.bytes)}`
   const { rows } = await writer.query<Chosen & { firstBlock: number; isWhole: boolean }>(
     statement(sql`
+${WITH_LOADED}
 SELECT
   ${selectStretches(sql`groupArray((start, ${findStart(sql`block + 1`)}))`)},
   min(block) AS firstBlock, max(size) AS bytes, countIf(${fits}) > 0 AS isWhole
@@ -139,7 +141,7 @@ async function cutBlock(
 ): Promise<Chosen | undefined> {
   const { rows } = await writer.query<Chosen>(
     statement(sql`
-WITH lines = 1 OR (lines <= ${uint64(limits.rows)} AND size <= ${uint64(limits.bytes)}) AS fits
+${WITH_LOADED}, lines = 1 OR (lines <= ${uint64(limits.rows)} AND size <= ${uint64(limits.bytes)}) AS fits
 SELECT
   ${selectStretches(sql`[(min(position), if(min(fits), ${findStart(sql`${uint64(block)} + 1`)}, maxIf(position, fits) + 1))]`)},
   maxIf(size, fits) AS bytes

@@ -19,16 +19,14 @@ import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
 
-/** What is loaded: the record of the last load. */
-export const LOADED: StretchArrays = {
-  starts: sql`(SELECT argMax(starts, load) FROM inbox_cursor WHERE stream = ${STREAM})`,
-  ends: sql`(SELECT argMax(ends, load) FROM inbox_cursor WHERE stream = ${STREAM})`,
-}
+/** Reads what is loaded, for statements that use LOADED or IS_WAITING: they begin with it. */
+export const WITH_LOADED = sql`WITH (SELECT argMax((starts, ends), load) FROM inbox_cursor) AS loaded`
+const LOADED: StretchArrays = { starts: sql`loaded.1`, ends: sql`loaded.2` }
 
 /** Whether a row of the inbox is one of the stream, and not the blank line of `insertBlankLine`. */
 const IS_OF_STREAM = sql`batch = '' AND (row = 0 OR bytes > 0)`
 
-/** Whether a row of the inbox is one of the stream that waits to be loaded. */
+/** Whether a row of the inbox is one of the stream that waits to be loaded; see WITH_LOADED. */
 export const IS_WAITING = sql`${IS_OF_STREAM} AND NOT ${isWithin(POSITION, LOADED)}`
 
 /** The parts that one statement drops. Each takes up to 20 ms, because ClickHouse writes an empty part in its place. */
@@ -50,6 +48,7 @@ const LAST_OF_BLOCK = sql`(${findStart(sql`_block_number`)} + 4294967295)`
 export async function countWaitingRows(connection: Connection): Promise<WaitingRows> {
   const { rows } = await connection.query<{ rows: number; oldestAt: number; now: number }>(
     statement(sql`
+${WITH_LOADED}
 SELECT
   count() AS rows,
   toUnixTimestamp64Milli(min(received_at)) AS oldestAt,
@@ -73,36 +72,29 @@ export async function findLastBlock(writer: Connection): Promise<number> {
 }
 
 /**
- * Records that a load has loaded its stretches, which all become loaded at once. Earlier blocks that have left the inbox are
- * forgotten. May be repeated.
+ * Records that a load has loaded its stretches, which all become loaded at once. Earlier blocks are forgotten once they, and all
+ * blocks with lower numbers, have left the inbox. Does nothing if it is recorded already.
  */
 export async function recordStretches(
   writer: Connection,
   load: number,
-  loaded: Stretches,
+  stretches: Stretches,
 ): Promise<void> {
-  const own = passStretches(loaded)
-  const { starts, ends } = joinStretches(sql`stretches`)
+  const own = passStretches(stretches)
+  const { starts, ends } = joinStretches(
+    sql`arrayConcat(earlier, arrayZip(${own.starts}, ${own.ends}))`,
+  )
   await writer.execute(
     statement(sql`
 INSERT INTO inbox_cursor (stream, load, starts, ends)
 SELECT ${STREAM}, ${uint64(load)}, ${starts}, ${ends}
 FROM (
-  SELECT arrayConcat(groupArray((start, end)), arrayZip(${own.starts}, ${own.ends})) AS stretches
-  FROM (
-    -- Loads take the rows of a block from the first one on.
-    SELECT
-      ${findStart(sql`block`)} AS start,
-      if(min(is_loaded), ${findStart(sql`block + 1`)}, maxIf(position, is_loaded) + 1) AS end
-    FROM (
-      SELECT
-        _block_number AS block, ${POSITION} AS position,
-        ${isWithin(POSITION, LOADED)} AND NOT ${isWithin(POSITION, own)} AS is_loaded
-      FROM inbox WHERE ${IS_OF_STREAM}
-    )
-    GROUP BY block
-    HAVING max(is_loaded)
-  )
+  SELECT
+    arrayFilter(
+      stretch -> stretch.1 < stretch.2,
+      arrayMap((start, end) -> (greatest(start, first), end), loaded.1, loaded.2)) AS earlier
+  FROM (SELECT argMax((starts, ends), load) AS loaded FROM inbox_cursor HAVING max(load) < ${uint64(load)}) AS newest
+  CROSS JOIN (SELECT min(${POSITION}) AS first FROM inbox WHERE batch = '') AS oldest
 )`),
     { insert_deduplication_token: `load-${load}-cursor` },
   )
@@ -156,6 +148,7 @@ export async function forgetLostBlocks(writer: Connection): Promise<void> {
     const { rows } = await writer.query(
       statement(
         sql`
+${WITH_LOADED}
 SELECT 1 FROM inbox WHERE batch = ''
 HAVING max(_block_number) >= bitShiftRight(${LOADED.ends}[-1], 32)`,
       ),
@@ -181,7 +174,7 @@ export const restartStream = async (writer: Connection): Promise<void> =>
 export async function hasLoadedRows(writer: Connection): Promise<boolean> {
   const { rows } = await writer.query(
     statement(
-      sql`SELECT 1 FROM inbox WHERE ${IS_OF_STREAM} AND ${isWithin(POSITION, LOADED)} LIMIT 1`,
+      sql`${WITH_LOADED} SELECT 1 FROM inbox WHERE ${IS_OF_STREAM} AND ${isWithin(POSITION, LOADED)} LIMIT 1`,
     ),
   )
   return rows.length > 0
@@ -211,6 +204,7 @@ const listParts = async (writer: Connection): Promise<readonly Part[]> =>
     await writer.query<Part>(
       statement(
         sql`
+${WITH_LOADED}
 SELECT
   _part AS part, countIf(${IS_OF_STREAM}) > 0 AS hasRows, countIf(${IS_WAITING}) = 0 AS isLoaded
 FROM inbox WHERE batch = '' GROUP BY part ORDER BY max(_block_number)`,
