@@ -32,10 +32,7 @@ function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly E
   }))
 }
 
-function expectBuckets({
-  query,
-  data,
-}: AnalyticsQueryResponse): readonly ExpectedRow[] {
+function expectBuckets({ query, data }: AnalyticsQueryResponse): readonly ExpectedRow[] {
   const [metric] = listNames(query)
   const read = (numbers: Numbers | undefined): number | null => numbers?.[metric!] ?? null
   return data.map(({ group, metrics: values, comparison }) => ({
