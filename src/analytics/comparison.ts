@@ -1,8 +1,6 @@
 /** Compares the metrics of a query with those of another period. */
 import type { RowComparison } from '../contract/api.js'
 import { describeMetric, isNumberMetric, nameMetric, type QueryMetric } from '../model/metrics.js'
-import { countBuckets, numberBuckets } from './request/buckets.js'
-import type { Query } from './request/query.js'
 
 /**
  * Computes the change of a metric in per cent, or of a percentage in percentage points, rounded to two decimals; null if a value
@@ -54,16 +52,3 @@ export const shapeComparison = (
     ]),
   ),
 })
-
-/**
- * Returns the key of the last bucket of a time series that is compared: the other period may have fewer buckets. Undefined if all
- * are, and for other queries.
- */
-export function findLastCompared({ grouping, period, compared }: Query): number | undefined {
-  if (grouping.kind !== 'interval' || compared?.grouping.kind !== 'interval') return undefined
-  const { granularity, zoned } = grouping
-  const count = countBuckets(granularity, compared.period, compared.grouping.zoned)
-  return zoned === undefined
-    ? numberBuckets(granularity, period)[0] + count - 1
-    : zoned.starts[count - 1]
-}

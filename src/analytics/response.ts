@@ -11,7 +11,8 @@ import { formatLocal } from '../lib/time-zone.js'
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../contract/filter-fields.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { describeMetric, nameMetric, type MetricKey, type QueryMetric } from '../model/metrics.js'
-import { findLastCompared, shapeComparison } from './comparison.js'
+import { shapeComparison } from './comparison.js'
+import { findLastCompared } from './request/comparison.js'
 import { formatMoment, formatPeriod } from './request/period.js'
 import {
   listMetrics,

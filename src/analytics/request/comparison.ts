@@ -20,6 +20,8 @@ import {
   type Period,
   type RelativeRange,
 } from './period.js'
+import { countBuckets, numberBuckets } from './buckets.js'
+import type { Query } from './query.js'
 
 /** By how much a period is moved back: by days and months of the calendar, or by a time. */
 type Shift = { readonly months: number } | { readonly days: number } | { readonly ms: number }
@@ -136,4 +138,17 @@ function shiftLocal(local: Date, shift: Shift): Date {
   moved.setUTCMonth(moved.getUTCMonth() - shift.months)
   if (moved.getUTCDate() !== local.getUTCDate()) moved.setUTCDate(0)
   return moved
+}
+
+/**
+ * Returns the key of the last bucket of a time series that is compared: the other period may have fewer buckets. Undefined if all
+ * are, and for other queries.
+ */
+export function findLastCompared({ grouping, period, compared }: Query): number | undefined {
+  if (grouping.kind !== 'interval' || compared?.grouping.kind !== 'interval') return undefined
+  const { granularity, zoned } = grouping
+  const count = countBuckets(granularity, compared.period, compared.grouping.zoned)
+  return zoned === undefined
+    ? numberBuckets(granularity, period)[0] + count - 1
+    : zoned.starts[count - 1]
 }

@@ -4,7 +4,7 @@ import { EVENT_SUMS, MEASURE_COLUMNS, type Measure } from '../../model/measures.
 import { describeMetric, isNumberMetric, type QueryMetric } from '../../model/metrics.js'
 import type { GroupedBy, Query } from '../request/query.js'
 import type { HavingOperator } from '../../contract/api.js'
-import { findLastCompared } from '../comparison.js'
+import { findLastCompared } from '../request/comparison.js'
 import { isRanked } from '../request/derived-queries.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 
