@@ -31,10 +31,12 @@ function selectSessions(context: StatementContext, condition: Sql): Sql {
   // Events of sessions that are not stored, because their beginning expired, are read within the period.
   const first = sql`(SELECT least(ifNull(minOrNull(start_at), ${start}), ${start}) FROM ${reaching})`
   const last = sql`(SELECT greatest(ifNull(maxOrNull(end_at), ${end}), ${end}) FROM ${reaching})`
-  return sql`SELECT ${context.sessionKey} FROM ${writeRows(context, 'events', [
-    selectEventsBetween(first, last),
-    condition,
-  ])}`
+  // As one array, because ClickHouse computes the same scalar of a statement once, and a subquery for each of its uses.
+  return sql`SELECT arrayJoin((SELECT groupUniqArray(${context.sessionKey}) FROM ${writeRows(
+    context,
+    'events',
+    [selectEventsBetween(first, last), condition],
+  )}))`
 }
 
 /** Writes the condition that a session has events before the end of a period, and in it or after it. */
