@@ -1,4 +1,4 @@
-/** The rules that decide the channel of a session. It is computed from stored columns, so no column holds it. */
+/** The rules that decide the channel of a session. It is computed from stored columns, so no column of the facts holds it. */
 import type { Channel, ReferrerType } from '../contract/api.js'
 import { and, join, sql, string, type Sql } from '../clickhouse/sql.js'
 import { SEARCH_SITE, SOCIAL_SITE } from './sites.js'
@@ -40,22 +40,38 @@ export const CHANNELS: readonly ChannelRow[] = [
 
 const normalize = (text: Sql): Sql => sql`lower(trimBoth(${text}))`
 
-const TEXTS: Readonly<Record<ChannelText, Sql>> = {
-  medium: normalize(sql`utm_medium`),
-  source: normalize(sql`if(utm_source != '', utm_source, referrer)`),
-  referrer: normalize(sql`referrer`),
-}
+const COLUMNS = {
+  type: sql`referrer_type`,
+  medium: sql`utm_medium`,
+  source: sql`utm_source`,
+  referrer: sql`referrer`,
+} as const
 
-function writeRow({ type, matches = {} }: ChannelRow): Sql {
-  const ofType = type === undefined ? [] : [sql`referrer_type = ${string(type)}`]
-  const ofTexts = (['medium', 'source', 'referrer'] as const).flatMap((text) => {
-    const pattern = matches[text]
-    return pattern === undefined ? [] : [sql`match(${TEXTS[text]}, ${string(pattern)})`]
-  })
-  return and([...ofType, ...ofTexts])
+/**
+ * Computes the channel from columns that rows of events and of sessions have.
+ *
+ * @param read writes how each of these columns is read
+ */
+export function writeChannel(read: (column: Sql) => Sql): Sql {
+  const [medium, source, referrer] = [
+    read(COLUMNS.medium),
+    read(COLUMNS.source),
+    read(COLUMNS.referrer),
+  ]
+  const texts: Readonly<Record<ChannelText, Sql>> = {
+    medium: normalize(medium),
+    source: normalize(sql`if(${source} != '', ${source}, ${referrer})`),
+    referrer: normalize(referrer),
+  }
+  const writeRow = ({ type, matches = {} }: ChannelRow): Sql => {
+    const ofType = type === undefined ? [] : [sql`${read(COLUMNS.type)} = ${string(type)}`]
+    const ofTexts = (['medium', 'source', 'referrer'] as const).flatMap((text) => {
+      const pattern = matches[text]
+      return pattern === undefined ? [] : [sql`match(${texts[text]}, ${string(pattern)})`]
+    })
+    return and([...ofType, ...ofTexts])
+  }
+  return sql`multiIf(${join(
+    CHANNELS.slice(0, -1).map((row) => sql`${writeRow(row)}, ${string(row.channel)}`),
+  )}, ${string(CHANNELS.at(-1)?.channel ?? '')})`
 }
-
-/** Computes the channel from columns that rows of events and of sessions have. */
-export const CHANNEL: Sql = sql`multiIf(${join(
-  CHANNELS.slice(0, -1).map((row) => sql`${writeRow(row)}, ${string(row.channel)}`),
-)}, ${string(CHANNELS.at(-1)?.channel ?? '')})`

@@ -7,11 +7,12 @@
  */
 import { buildRecord } from '../../lib/records.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
+import { findPair } from '../../model/pairs.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
 import type { Query } from '../request/query.js'
-import { listTerms, listVisits } from './coverage.js'
+import { listTerms, listVisits, nameTerm } from './coverage.js'
 import {
   countColumns,
   countColumnsOf,
@@ -240,15 +241,21 @@ function addRollup(
   const isDaily = RELATIONS[relation].grain === 'day'
   work.partition += isDaily ? months : Math.ceil(months / MONTHS_OF_YEAR)
   const dates = countDates(relation, periods, sizes)
-  const rows = countRollupRows(relation, dimension, periods, sizes)
+  const pair = findPair(dimension)
+  // Rows of pairs are sorted by `other` first: a filter by it finds them.
+  const isSorted =
+    pair === undefined || listTerms(plan.query.predicate).map(nameTerm).includes(pair.by)
+  const matching = isSorted ? estimateMatchingShare(plan.query) : 1
+  const rows =
+    countRollupRows(relation, dimension, periods, sizes) * (pair === undefined ? 1 : matching)
   if (!measures.includes('users')) {
     work.sumRow += keys === undefined ? rows : Math.min(rows, keys * Math.max(dates, SUM_GRANULE))
     return
   }
-  const matching = estimateMatchingShare(plan.query)
   const most = keys === undefined ? rows : keys * Math.max(dates, BITMAP_GRANULE)
-  work.bitmap += Math.min(rows * matching, most)
-  const values = getValues(dimension, sizes)
+  work.bitmap += Math.min(pair === undefined ? rows * matching : rows, most)
+  // Of pairs, only one of the values may be what the keys are values of.
+  const values = pair === undefined ? getValues(dimension, sizes) : countValues(plan.query, sizes)
   const users = ((isOfVisits(dimension) ? visits : events) * values) / (values + HALF_SPARSE)
   work.bitmapUser += users * matching * estimateShare(values, keys)
 }
@@ -257,9 +264,10 @@ function addRollup(
 const HALF_SPARSE = 50
 
 /** Whether a visit is in one group. It may be in many groups of pages and events. */
-const isOfVisits = (dimension: string): boolean =>
-  dimension === TOTAL ||
-  (isDimensionName(dimension) && DIMENSIONS[dimension].sessionColumn !== undefined)
+function isOfVisits(dimension: string): boolean {
+  const of = findPair(dimension)?.of ?? dimension
+  return of === TOTAL || (isDimensionName(of) && DIMENSIONS[of].sessionColumn !== undefined)
+}
 
 const MONTHS_OF_YEAR = 12
 

@@ -2,6 +2,7 @@
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { DAY_MS, startOfMonth } from '../../lib/time.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
+import { findPair } from '../../model/pairs.js'
 import type { MonthSize, ProjectSizes } from '../../model/project-sizes.js'
 import { type RelationName, RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
@@ -89,8 +90,11 @@ export const countValues = (query: GroupedBy, sizes: ProjectSizes): number =>
     .reduce((product, values) => product * values, 1)
 
 /** Returns how many values a dimension has; a guess if that is not known. Those of `event:prop` are the values of all properties. */
-export function getValues(dimension: string, { values }: ProjectSizes): number {
+export function getValues(dimension: string, sizes: ProjectSizes): number {
+  const { values } = sizes
   if (dimension === TOTAL) return 1
+  const pair = findPair(dimension)
+  if (pair !== undefined) return getValues(pair.of, sizes) * getValues(pair.by, sizes)
   const known = dimension === PROPERTY_NAMES ? sumValues(values) : values.get(dimension)
   if (known !== undefined) return known
   const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true

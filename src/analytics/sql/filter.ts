@@ -7,8 +7,12 @@ import { selectEventsBetween, writeBound, writeRows, type StatementContext } fro
 import { nameColumns } from './select.js'
 import type { RowKind } from './where.js'
 
-/** Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds. */
-export const writeFilter = (context: StatementContext, rows: RowKind): Sql =>
+/**
+ * Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds.
+ *
+ * @param dimension the `dimension` of rows of a rollup
+ */
+export const writeFilter = (context: StatementContext, rows: RowKind, dimension?: string): Sql =>
   context.where(
     rows,
     {
@@ -18,6 +22,7 @@ export const writeFilter = (context: StatementContext, rows: RowKind): Sql =>
         sql`SELECT ${context.sessionKey} FROM ${writeReachingSessions(context, [condition])}`,
     },
     context.query.period,
+    dimension,
   )
 
 /**

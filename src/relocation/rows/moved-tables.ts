@@ -1,7 +1,13 @@
 /** The tables with data of a project, and their rows as another store takes them over. */
 import { and, declaredName, join, sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
 import { EVENT_COLUMNS, SESSION_COLUMNS } from '../../model/fact-columns.js'
-import { listSumColumns, SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../../model/rollups.js'
+import {
+  listKeyColumns,
+  listSumColumns,
+  SUM_ROLLUPS,
+  USER_ROLLUPS,
+  type Rollup,
+} from '../../model/rollups.js'
 
 /** Where rows are read from. */
 export interface RowSource {
@@ -111,13 +117,11 @@ WHERE ${inProject(projectId)} AND ${condition} GROUP BY ${join(keys)} HAVING ${i
 const partitionOf = ({ grain, dateColumn }: Rollup): Sql =>
   grain === 'day' ? sql`toYYYYMM(${dateColumn})` : sql`toYear(${dateColumn})`
 
-const GROUP = [sql`project_id`, sql`dimension`, sql`value`] as const
-
 const SUMS = SUM_ROLLUPS.map((rollup) =>
   createSums(
     rollup.name,
     'counted',
-    [...GROUP, rollup.dateColumn],
+    listKeyColumns(rollup),
     listSumColumns(rollup),
     partitionOf(rollup),
   ),
@@ -125,8 +129,8 @@ const SUMS = SUM_ROLLUPS.map((rollup) =>
 
 /** The sets of users. Generations of a set are united, as queries do. */
 const USER_SETS = USER_ROLLUPS.map((rollup): MovedTable => {
-  const keys = join([...GROUP, rollup.dateColumn])
-  const columns = [...GROUP, rollup.dateColumn, sql`generation`, sql`users`]
+  const keys = join(listKeyColumns(rollup))
+  const columns = [...listKeyColumns(rollup), sql`generation`, sql`users`]
   return {
     ...createTable(rollup.name, 'counted', columns, partitionOf(rollup)),
     select: ({ table, projectId, base }, condition) => sql`

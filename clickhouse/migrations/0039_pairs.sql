@@ -1,0 +1,34 @@
+-- Monthly counts of pairs of values of two dimensions; see src/model/pairs.ts. Queries filter by `other` most often.
+CREATE TABLE IF NOT EXISTS pairs_monthly
+(
+    project_id LowCardinality(String),
+    dimension  LowCardinality(String),
+    value      String CODEC(ZSTD(1)),
+    other      String CODEC(ZSTD(1)),
+    month      Date CODEC(ZSTD(1)),
+    pageviews  Int64 CODEC(T64, ZSTD(1)),
+    events     Int64 CODEC(T64, ZSTD(1)),
+    visits     Int64 CODEC(T64, ZSTD(1)),
+    bounces    Int64 CODEC(T64, ZSTD(1)),
+    -- Milliseconds.
+    duration   Int64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+PARTITION BY toYear(month)
+ORDER BY (project_id, dimension, other, month, value)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS pair_users_monthly
+(
+    project_id LowCardinality(String),
+    dimension  LowCardinality(String),
+    value      String CODEC(ZSTD(1)),
+    other      String CODEC(ZSTD(1)),
+    month      Date CODEC(ZSTD(1)),
+    generation UInt64 CODEC(ZSTD(1)),
+    users      AggregateFunction(groupBitmap, UInt32) CODEC(ZSTD(3))
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYear(month)
+ORDER BY (project_id, dimension, other, value, month, generation)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 128;
