@@ -32,3 +32,16 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYear(month)
 ORDER BY (project_id, dimension, other, value, month, generation)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 128;
+
+-- The projects whose pairs are counted: those large enough to gain from it. The views read it, so a project without a row has no pairs.
+-- One row per step, the last counts.
+CREATE TABLE IF NOT EXISTS paired_projects
+(
+    project_id  String,
+    -- Whether all events of the project are counted, and not only those that were loaded since the first row.
+    is_complete Bool,
+    at          DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC')
+)
+ENGINE = MergeTree
+ORDER BY project_id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,4 +1,7 @@
-/** The pairs of dimensions that monthly rollups count together: for a query that groups by one of them and filters by the other. */
+/**
+ * The pairs of dimensions that monthly rollups count together: for a query that groups by one of them and filters by the other. Only
+ * large projects have them (`rollups/paired-projects.ts`).
+ */
 import { sql, type Sql } from '../clickhouse/sql.js'
 import type { DimensionName } from './dimensions.js'
 
@@ -33,14 +36,18 @@ interface PairRow {
   readonly users: readonly SmallAttribute[]
 }
 
+/** Those of which each pair counts users. The others are seldom both asked for. */
+const WITH_USERS: readonly SmallAttribute[] = ['country', 'device_type', 'browser', 'os', 'channel']
+const hasUsers = (attribute: SmallAttribute): boolean => WITH_USERS.includes(attribute)
+
 /** The table of pairs. What each costs in room and in time of loading is in bench/figures/queries.md. */
 const ROWS: readonly PairRow[] = [
   { of: 'page:path', by: SMALL_ATTRIBUTES, users: ['country', 'channel'] },
-  { of: 'event:name', by: SMALL_ATTRIBUTES, users: SMALL_ATTRIBUTES },
-  { of: 'utm_campaign', by: SMALL_ATTRIBUTES, users: ['country', 'channel'] },
+  { of: 'event:name', by: SMALL_ATTRIBUTES, users: ['country', 'device_type', 'channel'] },
+  { of: 'utm_campaign', by: SMALL_ATTRIBUTES, users: ['channel'] },
   ...SMALL_ATTRIBUTES.map((of, i): PairRow => {
     const before = SMALL_ATTRIBUTES.slice(0, i)
-    return { of, by: before, users: before }
+    return { of, by: before, users: WITH_USERS.includes(of) ? before.filter(hasUsers) : [] }
   }),
 ]
 

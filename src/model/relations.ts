@@ -172,4 +172,9 @@ export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(A
 export const isPairRollup = (name: RelationName): boolean =>
   RELATIONS[name].rollup === 'pairs' || RELATIONS[name].rollup === 'pair_users'
 
+/** What is read of projects whose pairs are not counted: all relations but those of pairs. */
+export const WITHOUT_PAIRS: readonly RelationName[] = ALL_RELATIONS.filter(
+  (name) => !isPairRollup(name),
+)
+
 export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined

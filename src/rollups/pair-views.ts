@@ -100,6 +100,9 @@ FROM (SELECT project_id, month, ${columns}, ${join([...of.columns, ...by.columns
 GROUP BY GROUPING SETS (${join(sets.map((set) => sql`(project_id, month, ${join(set)})`))})`
 }
 
+/** The projects that have pairs. The subquery is run for each block that is inserted. */
+const IS_PAIRED = sql`project_id IN (SELECT project_id FROM paired_projects)`
+
 const MONTH = sql`toStartOfMonth(timestamp) AS month`
 const EVENT_SUMS = sql`sum(sign * of_pageviews) AS pageviews, sum(sign * of_events) AS events`
 const USERS = sql`toUInt64(0) AS generation, groupBitmapState(user) AS users`
@@ -107,7 +110,7 @@ const USERS = sql`toUInt64(0) AS generation, groupBitmapState(user) AS users`
 /** Selects changes of events, one by one. */
 const selectEvents = ({ eventChanges }: RollupTables): Sql => sql`(
   SELECT *, ${MONTH}, ${isPageview(sql`name`)} AS of_pageviews, ${isCustomEvent(sql`name`)} AS of_events
-  FROM ${eventChanges}
+  FROM ${eventChanges} WHERE ${IS_PAIRED}
 )`
 
 const alias = (column: Sql): Sql => sql`of_${column}`
@@ -119,7 +122,7 @@ const selectSessions = ({ eventChanges }: RollupTables): Sql => sql`(
     project_id, ${MONTH}, sign, any(user) AS user,
     countIf(${isPageview(sql`name`)}) AS of_pageviews, countIf(${isCustomEvent(sql`name`)}) AS of_events,
     ${join(COUNTED_COLUMNS.map((column) => sql`any(${column}) AS ${alias(column)}`))}
-  FROM ${eventChanges}
+  FROM ${eventChanges} WHERE ${IS_PAIRED}
   GROUP BY project_id, month, session, sign
 )`
 
@@ -147,7 +150,7 @@ export function definePairViews(tables: RollupTables): readonly View[] {
       select: groupByPairs(
         PAIRS.filter(countsVisits),
         ENTRY_VALUES,
-        sql`(SELECT *, toStartOfMonth(start_at) AS month FROM ${tables.sessions} WHERE ${IS_VISIT})`,
+        sql`(SELECT *, toStartOfMonth(start_at) AS month FROM ${tables.sessions} WHERE ${IS_VISIT} AND ${IS_PAIRED})`,
         sql`sign, pageviews, events, start_at, end_at`,
         sql`${VISIT_AGGREGATES.visits} AS visits, ${VISIT_AGGREGATES.bounces} AS bounces, ${VISIT_AGGREGATES.duration} AS duration`,
       ),

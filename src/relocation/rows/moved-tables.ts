@@ -50,6 +50,7 @@ type MovedName =
   | 'user_counts'
   | 'event_ids'
   | 'usage'
+  | 'paired_projects'
 
 const inProject = (projectId: string): Sql => sql`project_id = ${string(projectId)}`
 const COUNT = sql`count()`
@@ -168,6 +169,8 @@ WHERE ${inProject(projectId)} AND ${condition} GROUP BY project_id`,
   },
   createTable('event_ids', 'all', columnsOf('project_id', 'event_id')),
   createSums('usage', 'none', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
+  // A new shard of a project counts its pairs later.
+  createTable('paired_projects', 'none', columnsOf('project_id', 'is_complete')),
 ]
 
 type Column =
@@ -181,6 +184,7 @@ type Column =
   | 'day'
   | 'reason'
   | 'events'
+  | 'is_complete'
 function columnsOf(...names: readonly Column[]): readonly Sql[] {
   return names.map((name) => declaredName(name))
 }
