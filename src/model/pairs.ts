@@ -29,30 +29,33 @@ const SMALL_ATTRIBUTES = [
 ] as const satisfies readonly DimensionName[]
 type SmallAttribute = (typeof SMALL_ATTRIBUTES)[number]
 
-/** For each dimension, the attributes that it is paired with, and those of them with which users are counted. */
-interface PairRow {
-  readonly of: DimensionName
-  readonly by: readonly SmallAttribute[]
-  readonly users: readonly SmallAttribute[]
-}
-
-/** Those of which each pair counts users. The others are seldom both asked for. */
-const WITH_USERS: readonly SmallAttribute[] = ['country', 'device_type', 'browser', 'os', 'channel']
-const hasUsers = (attribute: SmallAttribute): boolean => WITH_USERS.includes(attribute)
-
-/** The table of pairs. What each costs in room and in time of loading is in bench/figures/queries.md. */
-const ROWS: readonly PairRow[] = [
-  { of: 'page:path', by: SMALL_ATTRIBUTES, users: ['country', 'channel'] },
-  { of: 'event:name', by: SMALL_ATTRIBUTES, users: ['country', 'device_type', 'channel'] },
-  { of: 'utm_campaign', by: SMALL_ATTRIBUTES, users: ['channel'] },
-  ...SMALL_ATTRIBUTES.map((of, i): PairRow => {
-    const before = SMALL_ATTRIBUTES.slice(0, i)
-    return { of, by: before, users: WITH_USERS.includes(of) ? before.filter(hasUsers) : [] }
-  }),
+/** Each dimension with the attributes that it is paired with. */
+const ROWS: readonly { readonly of: DimensionName; readonly by: readonly SmallAttribute[] }[] = [
+  { of: 'page:path', by: SMALL_ATTRIBUTES },
+  { of: 'event:name', by: SMALL_ATTRIBUTES },
+  { of: 'utm_campaign', by: SMALL_ATTRIBUTES },
+  ...SMALL_ATTRIBUTES.map((of, i) => ({ of, by: SMALL_ATTRIBUTES.slice(0, i) })),
 ]
 
-export const PAIRS: readonly Pair[] = ROWS.flatMap(({ of, by, users }) =>
-  by.map((one) => ({ name: `${of} and ${one}`, of, by: one, countsUsers: users.includes(one) })),
+/**
+ * The pairs whose users are counted: what each takes is in bench/figures/queries.md. Queries about the users of other pairs read facts.
+ */
+const USERS: Readonly<Partial<Record<DimensionName, readonly SmallAttribute[]>>> = {
+  'page:path': ['country', 'channel'],
+  'event:name': ['country', 'device_type', 'channel'],
+  utm_campaign: ['channel'],
+  device_type: ['country'],
+  browser: ['country'],
+  channel: ['country', 'device_type'],
+}
+
+export const PAIRS: readonly Pair[] = ROWS.flatMap(({ of, by }) =>
+  by.map((one) => ({
+    name: `${of} and ${one}`,
+    of,
+    by: one,
+    countsUsers: USERS[of]?.includes(one) === true,
+  })),
 )
 
 const BY_NAME: ReadonlyMap<string, Pair> = new Map(PAIRS.map((pair) => [pair.name, pair]))
