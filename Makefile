@@ -19,7 +19,8 @@ quick: check
 test: check
 	npm run --silent test:fast -- $(JEST_FLAGS)
 
-# Runs the slow tests: browsers, upgrades, clients, commands, kills.
+# Runs the slow tests: browsers, upgrades, clients, commands, kills. They repeat their work half as often as those of `make test`.
+test-slow: export TEST_EFFORT ?= 0.5
 test-slow: $(BUILT)
 	npm run --silent test:slow -- $(JEST_FLAGS)
 

@@ -1510,12 +1510,13 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `CONFLICT`: the request contradicts what is stored. Nothing was changed. */
+        /** @description `CONFLICT`: the request contradicts what is stored. Nothing was changed. `Retry-After` is sent if the first request with the same `Idempotency-Key` has not ended yet. */
         readonly Conflict: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly RateLimit: components["headers"]["RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                readonly "Retry-After": components["headers"]["RetryAfter"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1690,7 +1691,7 @@ export interface components {
         readonly NextCursor: string;
         /** @description No cache may keep the response. */
         readonly CacheControl: string;
-        /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
+        /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503, and with some 409. */
         readonly RetryAfter: number;
         /** @description The authentication scheme to use. */
         readonly WwwAuthenticate: string;

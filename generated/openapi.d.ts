@@ -2917,6 +2917,7 @@ export interface components {
              * @example 1
              */
             readonly shards: number;
+            readonly state?: components["schemas"]["DataState"];
             /**
              * Format: int64
              * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
@@ -2925,6 +2926,27 @@ export interface components {
              */
             readonly estimatedRows: number | null;
             readonly statement: components["schemas"]["PlannedStatement"];
+        };
+        /**
+         * Data state
+         * @description The state of the project's data that a query would read.
+         * @example {
+         *       "version": "3f1c0a9d5b7e2468",
+         *       "hidesRows": false
+         *     }
+         */
+        readonly DataState: {
+            /**
+             * @description Names the state. Two explanations with the same version are about the same data.
+             * @example 3f1c0a9d5b7e2468
+             */
+            readonly version: string;
+            /**
+             * @description Whether rows are being deleted. No response includes them any more, and until they are gone, queries of the project read events
+             *     and sessions only.
+             * @example false
+             */
+            readonly hidesRows: boolean;
         };
         /**
          * Retention explain response
@@ -2959,6 +2981,7 @@ export interface components {
              * @example 1
              */
             readonly shards: number;
+            readonly state?: components["schemas"]["DataState"];
             /**
              * Format: int64
              * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
@@ -3042,6 +3065,7 @@ export interface components {
              * @example 1
              */
             readonly shards: number;
+            readonly state?: components["schemas"]["DataState"];
             /**
              * Format: int64
              * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for

@@ -18,7 +18,7 @@ import { prepare } from './run-operation.js'
 export const NONCE = 'explain'
 
 /** What is explained about a response, after the part that repeats the request. */
-export type Explanation = Pick<ExplainResponse, 'shards' | 'estimatedRows'> & {
+export type Explanation = Pick<ExplainResponse, 'shards' | 'estimatedRows' | 'state'> & {
   readonly plan: object
   /** Absent if nothing is read. */
   readonly statement?: ExplainResponse['statement']
@@ -41,13 +41,14 @@ export async function explainOperation<Body extends DatedRequest, Resolved, Plan
     ...dependencies,
     readSizes: async (projectId) => (sizes = await readSizes?.(projectId)),
   })
-  const { group } = dependencies
+  const { group, describeState } = dependencies
   const shards = group?.width ?? 1
   const statement = explained.buildStatement(planned, NONCE, group)
   return {
     ...operation.echo(request, resolved),
     plan: explained.describe(planned),
     shards,
+    ...(describeState === undefined ? {} : { state: await describeState() }),
     estimatedRows: estimateAllRows(operation.listPlans(planned), sizes, shards),
     ...(statement === undefined ? {} : { statement: describeStatement(statement) }),
   }

@@ -4,7 +4,7 @@
  */
 import type { Statement } from '../clickhouse/sql.js'
 import type { ResponseFormat } from '../contract/response-formats.js'
-import type { DateRange, FieldError } from '../contract/api.js'
+import type { DataState, DateRange, FieldError } from '../contract/api.js'
 import type { Scope } from '../contract/scopes.js'
 import type { MarkedRow } from '../model/origin.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
@@ -40,6 +40,8 @@ export interface PlanDependencies {
   readonly listRelations?: (() => readonly RelationName[]) | undefined
   /** Reads how much data a shard of the project has, if that is known soon; a query fails if it rejects. If left out, it is not known. */
   readonly readSizes?: ((projectId: string) => Promise<ProjectSizes | undefined>) | undefined
+  /** Describes the state of the data that is read, for explanations; if left out, they do not say it. */
+  readonly describeState?: (() => Promise<DataState>) | undefined
   /** The shards that the project lives across; if left out, it lives on the one that runs the statement. */
   readonly group?: ShardGroup | undefined
 }

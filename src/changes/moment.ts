@@ -5,6 +5,7 @@
  * evaluates `additional_result_filter` after that. A condition there checks that nothing has been published since the moment of
  * the request. If it does not hold, the statement fails at once, and the request is read again at a later moment.
  */
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Settings } from '../clickhouse/connection.js'
 import { filterTables, GuardError } from '../clickhouse/run.js'
@@ -43,6 +44,13 @@ export const toMoment = (states: readonly State[]): Moment | undefined =>
         paired: states.filter(({ isPaired }) => isPaired).length,
         isQuiet: false,
       }
+
+/** Returns a short name of a moment: two moments with the same name are of the same data. */
+export const nameMoment = ({ published }: Moment): string =>
+  createHash('sha256')
+    .update([...published].sort().join())
+    .digest('hex')
+    .slice(0, 16)
 
 /** How a request finds the moment at which it reads. */
 export interface Moments<One> {

@@ -77,6 +77,7 @@ export interface BatchRequest {
 export type BatchResponse = Schemas['BatchResponse']
 /** How a query would be answered. */
 export type ExplainResponse = Schemas['ExplainResponse']
+export type DataState = Schemas['DataState']
 export type RetentionExplainResponse = Schemas['RetentionExplainResponse']
 export type FunnelExplainResponse = Schemas['FunnelExplainResponse']
 export type BatchResult = Schemas['BatchResult']

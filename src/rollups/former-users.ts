@@ -1,6 +1,6 @@
 /** Users that have left groups of the rollups: finds them, and removes them from shadow tables. */
 import type { Connection } from '../clickhouse/connection.js'
-import { join, sql, statement, string, type Sql } from '../clickhouse/sql.js'
+import { join, sql, statement, string, TRUE, type Sql } from '../clickhouse/sql.js'
 import { type DimensionName, DIMENSIONS } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { PAIRS } from '../model/pairs.js'
@@ -52,25 +52,40 @@ const GRAINS = sql`['daily', 'monthly']`
 /** A user in a group, by day and by month. */
 const IN_GROUP = sql`grain, project_id, user, if(grain = 'daily', day, toStartOfMonth(day)) AS date, dimension, value, other`
 
+/** Events that a load is about to replace. */
+interface Replacement {
+  /** Whether a stored event stays. */
+  readonly stays: Sql
+  /** Selects the events that take the place of the others: the project, the time, the user, the name, the page and the session attributes. */
+  readonly arriving: Sql
+}
+
+/** Groups of events, one row for each event and each group that it may leave. */
+const selectHeld = (from: Sql): Sql => sql`
+SELECT DISTINCT project_id, user, toDate(timestamp) AS day, held.1 AS dimension, held.2 AS value, held.3 AS other
+${from}
+ARRAY JOIN ${HELD_GROUPS} AS held`
+
 /**
  * Creates a table for `removeUsersFromRollups` of the users that have no event left in groups that events have left: by day
  * (`grain` is `daily`) and by month (`monthly`, with its first day).
  *
  * @param left selects the users and the groups that events of them have left: `project_id`, `user`, `day`, `dimension`,
  *   `value` and `other`, each once
+ * @param replacement what is about to happen to the stored events; nothing if it is absent
  */
-export const createFormerUsers = (table: Sql, left: Sql): Sql => sql`
+export const createFormerUsers = (table: Sql, left: Sql, replacement?: Replacement): Sql => sql`
 CREATE TABLE ${table} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, other, day) AS
 WITH
   were AS (${left}),
   are AS (
-    SELECT DISTINCT project_id, user, toDate(timestamp) AS day, held.1 AS dimension, held.2 AS value, held.3 AS other
-    FROM events
-    ARRAY JOIN ${HELD_GROUPS} AS held
+    ${selectHeld(sql`FROM events`)}
     WHERE (project_id, toDate(timestamp), user) IN (
       -- The days of each month; the last may be in the next one.
       SELECT DISTINCT project_id, toStartOfMonth(day) + arrayJoin(range(31)), user FROM were)
       AND (dimension, value, other) IN (SELECT dimension, value, other FROM were)
+      AND ${replacement?.stays ?? TRUE}
+    ${replacement === undefined ? sql`` : sql`UNION ALL ${selectHeld(sql`FROM (${replacement.arriving})`)}`}
   )
 SELECT grain, project_id, user, date AS day, dimension, value, other
 FROM (SELECT DISTINCT ${IN_GROUP} FROM were ARRAY JOIN ${GRAINS} AS grain)

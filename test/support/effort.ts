@@ -1,6 +1,6 @@
 /**
  * How much of their repeated work the tests do. The environment variable `TEST_EFFORT` decides: 1 is the sample that `make test`
- * and CI run, 10 is what `make test-all` runs before a release. Numbers between and above work as well.
+ * runs, 0.5 that of `make test-slow`, and 10 what `make test-all` runs before a release. Numbers between and above work as well.
  */
 
 import { test } from '@jest/globals'

@@ -8,11 +8,14 @@ import type { ShardsData } from '../../analytics/across/read-projects.js'
 import {
   atOneMoment,
   joinMoments,
+  nameMoment,
   StillPublishingError,
   waitForMoment,
+  type Moment,
   type Moments,
 } from '../../changes/moment.js'
 import type { Statement } from '../../clickhouse/sql.js'
+import type { DataState } from '../../contract/api.js'
 import type { ConsumeRows } from '../../clickhouse/stream-rows.js'
 import { StoreUnavailableError, toStoreError } from '../../clickhouse/errors.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
@@ -136,24 +139,36 @@ function openData(
 ): StreamDependencies {
   const reader = data.createReader(request, at)
   const stream = data.createStreamer(request, at)
+  const requireStill = async (): Promise<void> => {
+    if (!data.isGuarded(at)) await data.requireStill(at, signal)
+  }
   return {
     group: data.group,
     run: async <Row extends object>(statement: Statement) => {
       const result = await reader.query<Row & MarkedRow>(statement)
-      await data.requireStill(at, signal)
+      await requireStill()
       return result
     },
     stream: <Stored>(statement: Statement, consume: ConsumeRows<Stored>) =>
       stream<Stored>(statement, async (rows) => {
-        await data.requireStill(at, signal)
+        await requireStill()
         await consume(rows)
       }),
     firstEventAt: () => data.findFirstEvent(request, at),
     now: () => request.now ?? now(),
     listRelations: () => listRelations(data, at),
     readSizes: data.readSizes,
+    describeState: async () => {
+      await data.requireStill(at, signal)
+      return describeState(joinMoments(at))
+    },
   }
 }
+
+const describeState = (moment: Moment): DataState => ({
+  version: nameMoment(moment),
+  hidesRows: moment.isHiding,
+})
 
 /**
  * Reads the data of several projects. The rows of those on one shard are of one moment. On several, the other shards may be read a

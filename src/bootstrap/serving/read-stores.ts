@@ -71,9 +71,10 @@ export interface ProjectData {
   readonly readSizes: ReadSizes
   /** The moments of its data at which a request may read. */
   readonly createMoments: (signal: AbortSignal) => Moments<ShardMoments>
+  /** Whether a statement checks all that it reads. It does so on the shard that runs it, unless that is quiet, and not on others. */
+  readonly isGuarded: (at: ShardMoments) => boolean
   /**
-   * Checks that nothing was published since the moments. A statement checks that on the shard that runs it, but not when the others
-   * read: this is called after it.
+   * Checks that nothing was published since the moments. Called after a statement that is not guarded.
    *
    * @throws GuardError
    */
@@ -117,9 +118,8 @@ export const createFindData =
       ),
       readSizes: (projectId) => readMeanSizes(all, ({ readSizes }) => readSizes(projectId)),
       createMoments: (signal) => createMoments(ids, all, signal),
+      isGuarded: ([moment]) => others.length === 0 && moment?.isQuiet === false,
       requireStill: async (at, signal) => {
-        const [moment] = at
-        if (others.length === 0 && moment?.isQuiet === false) return
         if (at.every((one, i) => all[i]?.changes.isCurrentMoment(ids, one) === true)) return
         const now = await createMoments(ids, all, signal).read()
         if (at.some((one, i) => !isSameMoment(one, now?.[i]))) {

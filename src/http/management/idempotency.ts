@@ -13,6 +13,7 @@ import {
 } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string } from '../../clickhouse/sql.js'
+import { ApiError } from '../../contract/errors.js'
 import { ConflictError } from '../../lib/errors.js'
 import type { ManagementRequest, ManagementResponse } from './management-api.js'
 
@@ -26,7 +27,8 @@ interface OnceOptions {
 
 /**
  * @param run runs the request
- * @throws ConflictError when the key was used with another request, or the first request has not ended yet
+ * @throws ConflictError when the key was used with another request
+ * @throws ApiError CONFLICT with Retry-After when the first request has not ended yet
  */
 export async function runOnce(
   run: (request: ManagementRequest) => Promise<ManagementResponse>,
@@ -71,8 +73,12 @@ function findFirst(rows: readonly Aged[], fingerprint: string): Aged | undefined
   return rows.find(({ response }) => response !== '') ?? rows.find(({ age }) => age < CLAIM_SECONDS)
 }
 
-const createPendingError = (): ConflictError =>
-  new ConflictError('the first request with this Idempotency-Key has not ended yet')
+const createPendingError = (): ApiError =>
+  new ApiError(
+    'CONFLICT',
+    'The first request with this Idempotency-Key has not ended yet. Wait the seconds given in Retry-After.',
+    { headers: { 'Retry-After': '1' } },
+  )
 
 /** A request that takes longer has lost its process. */
 const CLAIM_SECONDS = 30

@@ -105,8 +105,8 @@ class LoadAbandonedError extends Error {
 }
 
 /**
- * Publishes a staged load. Every statement may be repeated. What queries read is written last, and moved events are
- * deleted just before they are written again, so that queries wait for as short a time as possible.
+ * Publishes a staged load. Every statement may be repeated. While it writes what queries read, queries wait, so it does beforehand
+ * all that can be done beforehand, and the rest side by side.
  */
 async function publishLoad(
   writer: Connection,
@@ -129,20 +129,48 @@ async function publishLoad(
     await insert({ name: 'forwards', token: 'forwards', insert: forwards, isRead: false })
   }
   const inserts = sliceInserts(tables, number, slices).filter(({ name }) => mayInsert(survey, name))
+  const moved = survey.movesEvents ? await findMoved(writer, tables, number) : NOTHING_MOVED
   await settleAll([
     ...inserts.filter(({ isRead }) => !isRead).map(insert),
     ...(survey.report.rejected > 0
       ? [publishRejections(writer, tables, number, nameRejections(batch))]
       : []),
   ])
+  const reads = inserts.filter(({ isRead }) => isRead)
   await change.publish()
-  if (survey.movesEvents) await removeMovedEvents(writer, tables, number)
-  for (const read of inserts.filter(({ isRead }) => isRead)) await insert(read)
-  if (survey.movesEvents) {
-    await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
-    await writer.execute(statement(findStaleRollupUsers(tables)))
-    await removeUsersFromRollups(writer, tables.staleRollupUsers, number)
-  }
+  await settleAll([
+    removeMovedEvents(writer, tables, number, moved.months),
+    // Slices are as large as the memory allows, so one goes after another.
+    slices === 1 ? settleAll(reads.map(insert)) : runInTurn(reads, insert),
+  ])
+  // The views have added the users of the new events to the groups by now.
+  if (moved.leavesGroups) await removeUsersFromRollups(writer, tables.staleRollupUsers, number)
+}
+
+async function runInTurn<Item>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<void>,
+): Promise<void> {
+  for (const item of items) await run(item)
+}
+
+/** What a load does to stored events. */
+interface Moved {
+  /** The months of the events of changed sessions, as partitions of `events`. */
+  readonly months: readonly number[]
+  /** Whether users have no event left in groups of the rollups. */
+  readonly leavesGroups: boolean
+}
+
+const NOTHING_MOVED: Moved = { months: [], leavesGroups: false }
+
+/** Finds the events that move, and fills the table of the users that leave groups. */
+async function findMoved(writer: Connection, tables: LoadTables, load: number): Promise<Moved> {
+  await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
+  await writer.execute(statement(findStaleRollupUsers(tables, load)))
+  const rows = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
+  const stale = await selectRows(writer, sql`SELECT 1 FROM ${tables.staleRollupUsers} LIMIT 1`)
+  return { months: rows.map(({ month }) => month), leavesGroups: stale.length > 0 }
 }
 
 /** Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. */
@@ -150,9 +178,8 @@ async function removeMovedEvents(
   writer: Connection,
   tables: LoadTables,
   load: number,
+  months: readonly number[],
 ): Promise<void> {
-  const rows = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
-  const months = rows.map(({ month }) => month)
   if (months.length === 0) return
   await writer.execute(statement(deleteMovedEvents(tables, load, months)), INLINED)
 }

@@ -3,13 +3,14 @@
  * afterwards. Queries are asked over HTTP without a pause, and the response to each is known for every state.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { announceChange, selectProject } from '../../../src/changes/announce-change.js'
+import { announceChange, selectProject, withHidden } from '../../../src/changes/announce-change.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import type { DataState, ExplainResponse } from '../../../src/contract/api.js'
 import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { updateProject } from '../../../src/projects/store.js'
-import { sample, scaled } from '../../support/effort.js'
+import { sample, scaled, thoroughTest } from '../../support/effort.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createContext, deleteUser, rebuildRollups } from '../../support/store/loading.js'
@@ -81,6 +82,32 @@ test('while events are loaded, some of them late', async () => {
   expect(found.asked).toBeGreaterThan(TIMES)
 })
 
+test('explanations name the state of the data', async () => {
+  const { store } = database
+  const explain = async (): Promise<DataState | undefined> => {
+    const response = await fetch(`${service.address}/v1/analytics/explain`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ date_range: '30days', metrics: ['users'] }),
+    })
+    return ((await response.json()) as ExplainResponse).state
+  }
+  const before = await explain()
+  const again = await explain()
+  await send(store, project, [createEvent(1, { isLate: false })])
+  const after = await explain()
+  let hiding: DataState | undefined
+  await withHidden(store.writer, project.id, { users: [], keptFrom: '1971-01-01' }, async () => {
+    hiding = await explain()
+  })
+  expect({ before, after, hiding }).toEqual({
+    before: { version: expect.stringMatching(/^[0-9a-f]{16}$/), hidesRows: false },
+    after: { version: expect.not.stringMatching(before!.version), hidesRows: false },
+    hiding: { version: expect.not.stringMatching(after!.version), hidesRows: true },
+  })
+  expect(again).toEqual(before)
+})
+
 describe('while data goes', () => {
   test.each(sample([['u1'], ['u2'], ['u3']], 3))('of the user %s', async (user) => {
     const { mixed } = await watch(() => deleteUser(database.store, project.id, user))
@@ -105,7 +132,7 @@ describe('while data goes', () => {
   })
 })
 
-test('while rollups are rebuilt', async () => {
+thoroughTest('while rollups are rebuilt', async () => {
   const { mixed } = await watch(() => rebuildRollups(database.store.writer, {}))
   expect(mixed).toEqual([])
 })
@@ -115,10 +142,10 @@ test('a query waits while a change is published, and no longer than it may take'
   const hasty = await startTestService({
     store,
     now: () => NOW,
-    env: { CACHE_MB: '0', QUERY_TIMEOUT_MS: '6000' },
+    env: { CACHE_MB: '0', QUERY_TIMEOUT_MS: '3000' },
   })
-  const ask = async (): Promise<number> => {
-    const response = await fetch(`${hasty.address}/v1/analytics/query`, {
+  const ask = async ({ address }: RunningService): Promise<number> => {
+    const response = await fetch(`${address}/v1/analytics/query`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ date_range: '30days', metrics: ['users'] }),
@@ -126,10 +153,10 @@ test('a query waits while a change is published, and no longer than it may take'
     return response.status
   }
   const change = await announceChange(store.writer, selectProject(project.id), 0)
-  const announced = await ask()
+  const announced = await ask(service)
   await change.publish()
-  const published = await ask()
+  const published = await ask(hasty)
   await change.end()
-  expect([announced, published, await ask()]).toEqual([200, 503, 200])
+  expect([announced, published, await ask(service)]).toEqual([200, 503, 200])
   await hasty.stop()
 })

@@ -1,5 +1,5 @@
 /** The package `@tallyhouse/client` can be published, installed and used: with its files, its types, and the examples of its README. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { packagePath } from '../../../src/lib/package-path.js'
 import { readVersion } from '../../../src/lib/version.js'
 import { listBlocks } from '../../support/docs/forms.js'
 import { compile } from '../../support/docs/programs.js'
-import { thoroughTest } from '../../support/effort.js'
+import { thoroughTest, thoroughTest as test } from '../../support/effort.js'
 
 const HOME = packagePath('clients/typescript')
 const options = { cwd: HOME, env: { ...process.env, NODE_OPTIONS: '' } }

@@ -1,5 +1,5 @@
 /** The Python client and its examples type-check, and its package can be built, installed and used. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -8,6 +8,7 @@ import { packagePath } from '../../../src/lib/package-path.js'
 import { readVersion } from '../../../src/lib/version.js'
 import { listBlocks } from '../../support/docs/forms.js'
 import { describeWithPython, HOME, runIn } from './python.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 const PYRIGHT = path.join(HOME, 'node_modules/.bin/pyright')
 

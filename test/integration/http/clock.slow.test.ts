@@ -1,5 +1,5 @@
 /** The clock of the host jumps while the service runs: periods follow it, and API keys are valid when they should be. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import type { AnalyticsQueryResponse, DateRange } from '../../../src/contract/api.js'
@@ -8,6 +8,7 @@ import { createDatabase, type TestDatabase } from '../../support/store/database.
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { createWorld } from '../../support/world/world.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 const SINCE = new Date('2026-03-27T00:00:00Z')
 

@@ -1,5 +1,5 @@
 /** Usage in a cluster: an event counts once, on whichever shard it arrives and wherever its project moves. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { forwardRows } from '../../../src/relocation/forward-rows.js'
@@ -9,6 +9,7 @@ import { createOn, importInto, loadShard, move } from '../../support/cluster/mov
 import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { feed } from '../../support/store/stream.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 let shards: TestShards
 let cluster: Cluster

@@ -1339,12 +1339,25 @@ class ExplainResponse(TypedDict):
     shards: int
     """The number of database servers that store the project."""
 
+    state: NotRequired["DataState"]
     estimatedRows: int | None
     """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
     viewers of public dashboards.
     """
 
     statement: "PlannedStatement"
+
+
+class DataState(TypedDict):
+    """The state of the project's data that a query would read."""
+
+    version: str
+    """Names the state. Two explanations with the same version are about the same data."""
+
+    hidesRows: bool
+    """Whether rows are being deleted. No response includes them any more, and until they are gone, queries of the project read events
+    and sessions only.
+    """
 
 
 class RetentionExplainResponse(TypedDict):
@@ -1356,6 +1369,7 @@ class RetentionExplainResponse(TypedDict):
     shards: int
     """The number of database servers that store the project."""
 
+    state: NotRequired["DataState"]
     estimatedRows: int | None
     """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
     viewers of public dashboards.
@@ -1388,6 +1402,7 @@ class FunnelExplainResponse(TypedDict):
     shards: int
     """The number of database servers that store the project."""
 
+    state: NotRequired["DataState"]
     estimatedRows: int | None
     """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
     viewers of public dashboards.

@@ -121,8 +121,8 @@ WHERE fate = 'rejected'`
 const FORMER_GROUPS = listHeldGroups((column) => sql`load_past.${column}`)
 const NEW_GROUPS = listHeldGroups((column) => sql`load_past.new_${column}`)
 
-/** Puts the users that have no event left in a group into the table `lost`. Runs after the events were published. */
-export const findStaleRollupUsers = (tables: LoadTables): Sql =>
+/** Puts the users that will have no event left in a group into a table. Gives the same rows while the load is published. */
+export const findStaleRollupUsers = (tables: LoadTables, load: number): Sql =>
   createFormerUsers(
     tables.staleRollupUsers,
     sql`
@@ -131,4 +131,14 @@ FROM ${tables.movedEvents} AS load_moved
 INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session
 ARRAY JOIN ${FORMER_GROUPS} AS former, ${NEW_GROUPS} AS new
 WHERE former != new`,
+    {
+      stays: sql`NOT (load < ${uint64(load)} AND session IN (SELECT past_session FROM ${tables.movedEvents}))`,
+      arriving: sql`
+SELECT
+  load_rows.project_id AS project_id, timestamp, load_sessions.user AS user, name, path,
+  ${join(COUNTED_COLUMNS.map((column) => sql`load_sessions.${column} AS ${column}`))}
+${buildFromNewEvents(tables)}
+UNION ALL
+SELECT project_id, timestamp, user, name, path, ${join(COUNTED_COLUMNS)} FROM ${tables.movedEvents}`,
+    },
   )

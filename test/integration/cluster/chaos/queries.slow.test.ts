@@ -1,12 +1,12 @@
 /** Connections between the shards of a query that break at any byte: its answer is whole, or an error. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import {
   startProxiedCluster,
   type ProxiedCluster,
 } from '../../../support/cluster/proxied-cluster.js'
 import { newWideProject, sendToShards } from '../../../support/cluster/wide-world.js'
-import { stride } from '../../../support/effort.js'
+import { stride, thoroughTest as test } from '../../../support/effort.js'
 import { spreadFaults } from '../../../support/faults/byte-faults.js'
 import type { Fault, Passed } from '../../../support/faults/byte-proxy.js'
 import { createKeys, type TestKeys } from '../../../support/world/keys.js'

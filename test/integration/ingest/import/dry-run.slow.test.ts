@@ -1,5 +1,5 @@
 /** Dry runs report what an import would do, and leave nothing. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { identifier, sql } from '../../../../src/clickhouse/sql.js'
 import type { LoadReport } from '../../../../src/ingest/loader/load-report.js'
 import { withDatabase } from '../../../support/store/database.js'
@@ -7,6 +7,7 @@ import { listLeftovers, select } from '../../../support/store/facts.js'
 import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, splitIntoChunks, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 const database = withDatabase()
 
