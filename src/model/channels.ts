@@ -1,6 +1,6 @@
 /** The rules that decide the channel of a session. It is computed from stored columns, so no column of the facts holds it. */
 import type { Channel, ReferrerType } from '../contract/api.js'
-import { and, join, sql, string, type Sql } from '../clickhouse/sql.js'
+import { and, join, or, sql, string, strings, type Sql } from '../clickhouse/sql.js'
 import { SEARCH_SITE, SOCIAL_SITE } from './sites.js'
 
 /** The texts that rules compare, in lower case and without surrounding spaces. `source` is `utm_source`, or else the referrer. */
@@ -39,6 +39,25 @@ export const CHANNELS: readonly ChannelRow[] = [
 ]
 
 const normalize = (text: Sql): Sql => sql`lower(trimBoth(${text}))`
+
+const isOfType = ({ type, matches }: ChannelRow): boolean =>
+  type !== undefined && matches === undefined
+/** The channels that follow from the type alone, with their types. No earlier rule is about the same type. */
+const TYPES: ReadonlyMap<string, string> = new Map(
+  CHANNELS.filter(isOfType).map(({ channel, type = '' }) => [channel, type]),
+)
+
+/** Writes the condition that the channel is one of some. Most follow from the type, which is far cheaper to read than all texts. */
+export function writeOneOfChannels(channels: readonly string[]): Sql {
+  const types = channels.flatMap((channel) => TYPES.get(channel) ?? [])
+  const others = channels.filter((channel) => !TYPES.has(channel))
+  return sql`(${or([
+    sql`${COLUMNS.type} IN ${strings(types)}`,
+    ...(others.length === 0
+      ? []
+      : [sql`${writeChannel((column) => column)} IN ${strings(others)}`]),
+  ])})`
+}
 
 const COLUMNS = {
   type: sql`referrer_type`,

@@ -2,7 +2,7 @@
 import type { FilterField } from '../contract/api.js'
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { indexByName } from '../lib/records.js'
-import { writeChannel } from './channels.js'
+import { writeChannel, writeOneOfChannels } from './channels.js'
 import { isCustomEvent } from './facts.js'
 import type { RollupSubject } from './rollups.js'
 
@@ -23,6 +23,8 @@ export interface DimensionRow {
   readonly sessionColumn?: Sql
   /** Computes a session attribute without a column of its own. `read` writes how a column that it follows from is read. */
   readonly compute?: (read: (column: Sql) => Sql) => Sql
+  /** Writes the condition on rows of facts that it is one of some values, where that is cheaper than to compute it. */
+  readonly isOneOf?: (values: readonly string[]) => Sql
   /** The column in `sessions` that groups visits where `sessionColumn` is absent. Absent: visits cannot be grouped. */
   readonly entryColumn?: Sql
   /** Builds the condition under which a value makes a group. Absent: every value does, including the empty one. */
@@ -99,7 +101,12 @@ const ROWS = [
   { ...defineUncounted('region'), highCardinality: true },
   defineUncounted('language'),
   // It has about ten values, and takes long to compute.
-  { ...defineComputed('channel', writeChannel), rollupSubject: 'sessions', hasDailyRollup: true },
+  {
+    ...defineComputed('channel', writeChannel),
+    isOneOf: writeOneOfChannels,
+    rollupSubject: 'sessions',
+    hasDailyRollup: true,
+  },
   // A visit that goes on leaves on another page with each pageview. So rollups would have to take its user out of a bitmap and all of
   // its events out of sums with each load, and have none of these.
   {

@@ -139,9 +139,7 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
         choose(TEXTS, predicate)[predicate.operator](text, predicate.value),
       )
     case 'list':
-      return compare(predicate.dimension, columns, selects, (text) =>
-        LIST_OPERATORS[predicate.operator](text, predicate.values),
-      )
+      return compare(predicate.dimension, columns, selects, (text) => writeList(predicate, text))
     case 'property':
       return choose(requireColumn(columns.property), predicate)[predicate.operator](
         predicate.name,
@@ -152,6 +150,16 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
     default:
       return predicate satisfies never
   }
+}
+
+/** @param text the value of the dimension; or its column in rows of facts */
+function writeList(
+  { dimension, operator, values }: Extract<Predicate, { readonly kind: 'list' }>,
+  text: Sql,
+): Sql {
+  const { eventColumn, isOneOf } = DIMENSIONS[dimension]
+  if (isOneOf === undefined || text !== eventColumn) return LIST_OPERATORS[operator](text, values)
+  return operator === 'oneOf' ? isOneOf(values) : not(isOneOf(values))
 }
 
 const NO_VALUE = sql`''`
