@@ -63,7 +63,7 @@ export async function generateYear(store: Store, events: number): Promise<void> 
   const rebuilt = await measureMs(() => rebuildRollups(writer, {}))
   note(`rollups computed in ${seconds(rebuilt)} s`)
   // The service counts the pairs of large projects after a while.
-  const paired = await measureMs(() => pairLargeProjects(writer))
+  const paired = await measureMs(() => pairLargeProjects(store))
   note(`pairs computed in ${seconds(paired)} s`)
   // Recorded as the first load, so that later loads continue from it. It also marks the generation as complete.
   const report = { ...EMPTY_REPORT, events: await countRows(store, sql`events`) }

@@ -67,8 +67,7 @@ async function buildRollups(
   loader: LoaderContext,
   { onNotice, onPhase, stop = NEVER }: Pick<WaitOptions, 'onNotice' | 'onPhase' | 'stop'>,
 ): Promise<void> {
-  const fenced = { admin: fenceConnection(admin, stop), writer: fenceConnection(writer, stop) }
-  await ensureRollups(fenced, {
+  await ensureRollups(fence({ admin, writer }, stop), {
     finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
     noticeMs: NOTICE_MS,
     stop,
@@ -79,6 +78,15 @@ async function buildRollups(
     },
   })
 }
+
+/** Returns connections that send nothing once a signal is aborted. */
+const fence = (
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
+  signal: AbortSignal,
+): Pick<Store, 'admin' | 'writer'> => ({
+  admin: fenceConnection(admin, signal),
+  writer: fenceConnection(writer, signal),
+})
 
 /** The pause after a build that failed. */
 const RETRY_MS = 10 * SECOND_MS
@@ -106,7 +114,7 @@ export function startRollupBuild(
       let pause = RETRY_MS
       try {
         await buildRollups(background, loader, { onNotice, stop })
-        await pairLargeProjects(fenceConnection(background.writer, stop), {
+        await pairLargeProjects(fence(background, stop), {
           finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
           ...(loader.noticeMs === undefined ? {} : { changeNoticeMs: loader.noticeMs }),
         })

@@ -11,51 +11,24 @@ export interface Pair {
   /** The dimension whose values are in the column `value`. */
   readonly of: DimensionName
   /** The dimension whose values are in the column `other`: rows are sorted by it first, so it is the better one to filter by. */
-  readonly by: SmallAttribute
-  /** Whether the rollup of users has the pair as well. Sums cost little room, and bitmaps of users much. */
-  readonly countsUsers: boolean
+  readonly by: DimensionName
 }
-
-/** Session attributes with few values, the first the most likely to be filtered by. */
-const SMALL_ATTRIBUTES = [
-  'country',
-  'device_type',
-  'browser',
-  'os',
-  'referrer_type',
-  'channel',
-  'utm_source',
-  'utm_medium',
-] as const satisfies readonly DimensionName[]
-type SmallAttribute = (typeof SMALL_ATTRIBUTES)[number]
-
-/** Each dimension with the attributes that it is paired with. */
-const ROWS: readonly { readonly of: DimensionName; readonly by: readonly SmallAttribute[] }[] = [
-  { of: 'page:path', by: SMALL_ATTRIBUTES },
-  { of: 'event:name', by: SMALL_ATTRIBUTES },
-  { of: 'utm_campaign', by: SMALL_ATTRIBUTES },
-  ...SMALL_ATTRIBUTES.map((of, i) => ({ of, by: SMALL_ATTRIBUTES.slice(0, i) })),
-]
 
 /**
- * The pairs whose users are counted: what each takes is in bench/figures/queries.md. Queries about the users of other pairs read facts.
+ * Each dimension with those that it is paired with. All pairs take room and time of loading, so only those are here that people look at most:
+ * see bench/figures/queries.md.
  */
-const USERS: Readonly<Partial<Record<DimensionName, readonly SmallAttribute[]>>> = {
-  'page:path': ['country', 'channel'],
-  'event:name': ['country', 'device_type', 'channel'],
-  utm_campaign: ['channel'],
-  device_type: ['country'],
-  browser: ['country'],
-  channel: ['country', 'device_type'],
-}
+const ROWS: readonly { readonly of: DimensionName; readonly by: readonly DimensionName[] }[] = [
+  { of: 'page:path', by: ['country', 'channel'] },
+  { of: 'event:name', by: ['country', 'device_type', 'channel'] },
+  { of: 'utm_campaign', by: ['channel'] },
+  { of: 'browser', by: ['country'] },
+  { of: 'device_type', by: ['country'] },
+  { of: 'channel', by: ['country', 'device_type'] },
+]
 
 export const PAIRS: readonly Pair[] = ROWS.flatMap(({ of, by }) =>
-  by.map((one) => ({
-    name: `${of} and ${one}`,
-    of,
-    by: one,
-    countsUsers: USERS[of]?.includes(one) === true,
-  })),
+  by.map((one) => ({ name: `${of} and ${one}`, of, by: one })),
 )
 
 const BY_NAME: ReadonlyMap<string, Pair> = new Map(PAIRS.map((pair) => [pair.name, pair]))

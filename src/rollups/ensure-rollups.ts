@@ -93,11 +93,11 @@ async function build(
     await recordBegun(writer)
     if (views !== '') await sleep(noticeMs, undefined, { signal: stop })
     await recreateViews(admin)
-    views = await hashLiveViews(admin)
-    await recordViews(writer, views)
     // Their pairs are counted together with everything else.
     const large = await listDue(writer)
-    if (large.length > 0) await beginPairs(writer, large)
+    if (large.length > 0) await beginPairs({ admin, writer }, large)
+    views = await hashLiveViews(admin)
+    await recordViews(writer, views)
     done = new Set()
   }
   const isDone = done

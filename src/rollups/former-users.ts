@@ -40,9 +40,7 @@ export function listHeldGroups(read: (column: Sql) => Sql): Sql {
   const singles = COUNTED_ATTRIBUTES.map(
     ({ dimension }) => sql`(${string(dimension)}, ${write(dimension)}, '')`,
   )
-  const pairs = PAIRS.filter(({ countsUsers }) => countsUsers).map(
-    ({ name, of, by }) => sql`(${string(name)}, ${write(of)}, ${write(by)})`,
-  )
+  const pairs = PAIRS.map(({ name, of, by }) => sql`(${string(name)}, ${write(of)}, ${write(by)})`)
   return sql`[${join([...singles, ...pairs])}]`
 }
 

@@ -1,7 +1,7 @@
 /** The views that fill the rollups of pairs. Each reads its rows once, and groups them by all of its pairs with GROUPING SETS. */
 import { int64s, join, numberedName, sql, strings, type Sql } from '../clickhouse/sql.js'
 import { DIMENSIONS, type DimensionName } from '../model/dimensions.js'
-import { COUNTED_ATTRIBUTES, COUNTED_COLUMNS } from '../model/fact-columns.js'
+import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import { PAIRS, type Pair } from '../model/pairs.js'
 import type { RollupTables } from '../model/rollup-table-sets.js'
@@ -30,14 +30,11 @@ const readColumn = (column: Sql): Sql => column
 const EVENT_VALUES = createWriter(readColumn, (dimension) => DIMENSIONS[dimension].eventColumn)
 const ENTRY_VALUES = createWriter(readColumn, (dimension) => DIMENSIONS[dimension].entryColumn)
 
-/** Whether all events of a session have the same values. */
-const isOfSessions = ({ of }: Pair): boolean => WRITE_ATTRIBUTE.has(of)
-const countsVisits = (pair: Pair): boolean =>
-  isOfSessions(pair) || DIMENSIONS[pair.of].entryColumn !== undefined
-
-const OF_EVENTS = PAIRS.filter((pair) => !isOfSessions(pair))
-const OF_SESSIONS = PAIRS.filter(isOfSessions)
-const hasUsers = ({ countsUsers }: Pair): boolean => countsUsers
+/** Visits are in no group of names. */
+const OF_VISITS = PAIRS.filter(
+  ({ of }) =>
+    DIMENSIONS[of].sessionColumn !== undefined || DIMENSIONS[of].entryColumn !== undefined,
+)
 
 /** A column for each dimension of one side of some pairs. */
 interface Keys {
@@ -101,80 +98,46 @@ GROUP BY GROUPING SETS (${join(sets.map((set) => sql`(project_id, month, ${join(
 }
 
 /** The projects that have pairs. The subquery is run for each block that is inserted. */
-const IS_PAIRED = sql`project_id IN (SELECT project_id FROM paired_projects)`
+export const IS_PAIRED = sql`project_id IN (SELECT project_id FROM paired_projects)`
 
 const MONTH = sql`toStartOfMonth(timestamp) AS month`
-const EVENT_SUMS = sql`sum(sign * of_pageviews) AS pageviews, sum(sign * of_events) AS events`
-const USERS = sql`toUInt64(0) AS generation, groupBitmapState(user) AS users`
-
-/** Selects changes of events, one by one. */
-const selectEvents = ({ eventChanges }: RollupTables): Sql => sql`(
-  SELECT *, ${MONTH}, ${isPageview(sql`name`)} AS of_pageviews, ${isCustomEvent(sql`name`)} AS of_events
-  FROM ${eventChanges} WHERE ${IS_PAIRED}
-)`
-
-const alias = (column: Sql): Sql => sql`of_${column}`
-const SESSION_VALUES = createWriter(alias, () => undefined)
-
-/** Selects changes of events, added up per session: its events share all attributes. */
-const selectSessions = ({ eventChanges }: RollupTables): Sql => sql`(
-  SELECT
-    project_id, ${MONTH}, sign, any(user) AS user,
-    countIf(${isPageview(sql`name`)}) AS of_pageviews, countIf(${isCustomEvent(sql`name`)}) AS of_events,
-    ${join(COUNTED_COLUMNS.map((column) => sql`any(${column}) AS ${alias(column)}`))}
-  FROM ${eventChanges} WHERE ${IS_PAIRED}
-  GROUP BY project_id, month, session, sign
-)`
-
-/** Defines the views of both kinds of pairs: of what events have themselves with attributes, and of two attributes. */
+/** Defines the views of pairs. */
 export function definePairViews(tables: RollupTables): readonly View[] {
   const { pairs_monthly: sums, pair_users_monthly: users } = tables.rollups
-  const [events, sessions] = [selectEvents(tables), selectSessions(tables)]
-  const columns = sql`sign, of_pageviews, of_events`
-  // A user who has left a group is removed from it later.
-  const added = (rows: Sql): Sql => sql`${rows} WHERE sign > 0`
+  const { eventChanges: events, sessions } = tables
   return [
     {
-      name: 'event_pairs',
-      target: sums,
-      select: groupByPairs(OF_EVENTS, EVENT_VALUES, events, columns, EVENT_SUMS),
-    },
-    {
-      name: 'session_pairs',
-      target: sums,
-      select: groupByPairs(OF_SESSIONS, SESSION_VALUES, sessions, columns, EVENT_SUMS),
-    },
-    {
-      name: 'visit_pairs',
+      name: 'pairs',
       target: sums,
       select: groupByPairs(
-        PAIRS.filter(countsVisits),
+        PAIRS,
+        EVENT_VALUES,
+        sql`(SELECT *, ${MONTH} FROM ${events} WHERE ${IS_PAIRED})`,
+        sql`sign, ${isPageview(sql`name`)} AS of_pageviews, ${isCustomEvent(sql`name`)} AS of_events`,
+        sql`sum(sign * of_pageviews) AS pageviews, sum(sign * of_events) AS events`,
+      ),
+    },
+    {
+      name: 'pair_visits',
+      target: sums,
+      select: groupByPairs(
+        OF_VISITS,
         ENTRY_VALUES,
-        sql`(SELECT *, toStartOfMonth(start_at) AS month FROM ${tables.sessions} WHERE ${IS_VISIT} AND ${IS_PAIRED})`,
+        sql`(SELECT *, toStartOfMonth(start_at) AS month FROM ${sessions} WHERE ${IS_VISIT} AND ${IS_PAIRED})`,
         sql`sign, pageviews, events, start_at, end_at`,
         sql`${VISIT_AGGREGATES.visits} AS visits, ${VISIT_AGGREGATES.bounces} AS bounces, ${VISIT_AGGREGATES.duration} AS duration`,
       ),
     },
     {
-      name: 'event_pair_users',
+      name: 'pair_users',
       target: users,
+      // A user who has left a group is removed from it later.
       select: groupByPairs(
-        OF_EVENTS.filter(hasUsers),
+        PAIRS,
         EVENT_VALUES,
-        added(events),
+        sql`(SELECT *, ${MONTH} FROM ${events} WHERE sign > 0 AND ${IS_PAIRED})`,
         sql`user`,
-        USERS,
-      ),
-    },
-    {
-      name: 'session_pair_users',
-      target: users,
-      select: groupByPairs(
-        OF_SESSIONS.filter(hasUsers),
-        SESSION_VALUES,
-        added(sessions),
-        sql`user`,
-        USERS,
+        sql`toUInt64(0) AS generation, groupBitmapState(user) AS users`,
       ),
     },
   ]

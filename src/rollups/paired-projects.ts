@@ -4,7 +4,10 @@ import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import { join, sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
+import type { Store } from '../clickhouse/store.js'
+import { LIVE } from '../model/rollup-table-sets.js'
 import { TOTAL } from '../model/rollups.js'
+import { createViews } from './materialized-views.js'
 import { LEASE_TIMEOUT_MS, type MonthsOptions } from './process-months.js'
 import { readRollupState } from './progress.js'
 import { rebuildRollups } from './rebuild.js'
@@ -15,23 +18,29 @@ export const MIN_PAIRED_EVENTS = 1_000_000
 type Options = Omit<MonthsOptions, 'projectId'>
 
 /** Counts the pairs of all large projects that lack them, one after the other, while queries are served and events are loaded. */
-export async function pairLargeProjects(writer: Connection, options: Options): Promise<void> {
+export async function pairLargeProjects(connections: Connections, options: Options): Promise<void> {
+  const { writer } = connections
   for (const projectId of await listDue(writer)) {
-    await withLease(writer, 'rollups', (lease) => pairProject(writer, projectId, options, lease), {
-      waitMs: LEASE_TIMEOUT_MS,
-    })
+    await withLease(
+      writer,
+      'rollups',
+      (lease) => pairProject(connections, projectId, options, lease),
+      { waitMs: LEASE_TIMEOUT_MS },
+    )
   }
 }
 
+type Connections = Pick<Store, 'admin' | 'writer'>
+
 async function pairProject(
-  writer: Connection,
+  { admin, writer }: Connections,
   projectId: string,
   options: Options,
   lease: Lease,
 ): Promise<void> {
   // A build of all rollups counts pairs as well. While it is interrupted, some of its months may be from before the pairs were begun.
   if ((await readRollupState(writer)) !== 'current') return
-  await beginPairs(writer, [projectId])
+  await beginPairs({ admin, writer }, [projectId])
   await rebuildRollups(writer, { ...options, projectId }, lease)
   await lease.assertHeld()
   await completePairs(writer, [projectId], options)
@@ -75,11 +84,17 @@ export async function listBegun(writer: Connection): Promise<readonly string[]> 
 const COMPLETE = sql`SELECT project_id FROM paired_projects WHERE is_complete`
 
 /** The views count the pairs of these projects from now on. Earlier events lack until all months are rebuilt. */
-export const beginPairs = (writer: Connection, projectIds: readonly string[]): Promise<void> =>
+export const beginPairs = (
+  { admin, writer }: Connections,
+  projectIds: readonly string[],
+): Promise<void> =>
   withLease(
     writer,
     'loader',
-    ({ signal }) => record(fenceConnection(writer, signal), projectIds, sql`false`),
+    async ({ signal }) => {
+      await record(fenceConnection(writer, signal), projectIds, sql`false`)
+      await createViews(fenceConnection(admin, signal), LIVE)
+    },
     { waitMs: LEASE_TIMEOUT_MS },
   )
 

@@ -183,12 +183,17 @@ WHERE bitmapCardinality(changes.users) > 0 AND ${BY_GRAIN[grain].isTaken}
 GROUP BY ALL`,
   }))
 
-/** Defines the views between the tables. Each reads the rows that are inserted into one of the tables. */
-export const defineViews = (tables: RollupTables): readonly View[] => [
+/** Defines the views that count single dimensions. */
+export const defineSingleViews = (tables: RollupTables): readonly View[] => [
   countByAttributes(tables),
   countByPagesAndNames(tables),
   countVisits(tables),
   ...defineSumViews(tables),
   ...defineUserViews(tables),
+]
+
+/** Defines the views between the tables. Each reads the rows that are inserted into one of the tables. */
+export const defineViews = (tables: RollupTables): readonly View[] => [
+  ...defineSingleViews(tables),
   ...definePairViews(tables),
 ]

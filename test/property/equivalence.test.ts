@@ -24,7 +24,14 @@ import {
 } from '../support/arbitrary/rollups.js'
 import { scaled } from '../support/effort.js'
 import { withDatabase } from '../support/store/database.js'
-import { fillDefaults, newProject, NOW, send, type PartialRequest } from '../support/world/world.js'
+import {
+  countPairs,
+  fillDefaults,
+  newProject,
+  NOW,
+  send,
+  type PartialRequest,
+} from '../support/world/world.js'
 import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
@@ -49,6 +56,7 @@ beforeAll(async () => {
     })),
   )
   projectIds = worlds.map(({ id }) => id)
+  for (const id of projectIds) await countPairs(store, { id })
   for (let n = 0; n < BATCHES; n += 1) {
     const events = worlds.flatMap(({ id, sent }) =>
       sent[n]!.map((event) => ({ ...event, project: id })),

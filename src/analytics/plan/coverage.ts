@@ -224,9 +224,6 @@ export function findRejectionReason(
   const pair = findPair(dimension)
   const userSubject: UserSubject = pair === undefined ? 'users' : 'pair_users'
   if (rollup !== subject && rollup !== userSubject) return `it does not count by ${dimension}`
-  if (rollup === 'pair_users' && pair?.countsUsers !== true) {
-    return `it does not count users by ${dimension}`
-  }
   if (grain === 'day' && !hasDailyRollup(dimension)) {
     return `${dimension} has no daily rollup`
   }

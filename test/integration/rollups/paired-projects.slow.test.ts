@@ -84,18 +84,17 @@ test('a small project has none, and a large one gets them, with its earlier even
   expect(await listPaired()).toEqual([])
 
   // A process that is killed in the middle of it leaves pairs that nobody reads.
-  const broken = breakAfter(database.store.writer, /REPLACE PARTITION/)
-  await expect(pairLargeProjects(broken)).rejects.toThrow(BrokenError)
+  const writer = breakAfter(database.store.writer, /REPLACE PARTITION/)
+  await expect(pairLargeProjects({ ...database.store, writer })).rejects.toThrow(BrokenError)
   await send(database.store, large!, [at('02-02T00:00:00', { country: 'FR' })])
   expect(await isPaired(database.store.reader, 'large')).toBe(false)
   expect(await countPaired('large')).toBe(0)
 
-  const { writer } = database.store
-  await pairLargeProjects(writer)
+  await pairLargeProjects(database.store)
   expect(await isPaired(database.store.reader, 'large')).toBe(true)
   expect(await countPaired('large', 'small')).toBe(1)
   expect(await listPaired()).toEqual(['large'])
-  expect(await checkRollups(writer, {})).toMatchObject({ different: 0 })
+  expect(await checkRollups(database.store.writer, {})).toMatchObject({ different: 0 })
   expect(await byPage(large!)).toEqual([
     row('/', { users: 1, pageviews: 2, bounce_rate: 50 }),
     row('/a', { users: 1, pageviews: 1, bounce_rate: 100 }),

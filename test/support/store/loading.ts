@@ -90,5 +90,5 @@ export const rebuildRollups = (writer: Connection, options: Months) =>
   rebuild(writer, { ...options, changeNoticeMs: NOTICE_MS, finishInterruptedWork })
 export const checkRollups = (writer: Connection, options: Months) =>
   check(writer, { ...options, finishInterruptedWork })
-export const pairLargeProjects = (writer: Connection) =>
-  paired.pairLargeProjects(writer, { changeNoticeMs: NOTICE_MS, finishInterruptedWork })
+export const pairLargeProjects = (store: Pick<Store, 'admin' | 'writer'>) =>
+  paired.pairLargeProjects(store, { changeNoticeMs: NOTICE_MS, finishInterruptedWork })

@@ -26,7 +26,7 @@ import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
-import { isPaired } from '../../../src/rollups/paired-projects.js'
+import { beginPairs, isPaired } from '../../../src/rollups/paired-projects.js'
 import { importEvents } from '../store/loading.js'
 
 /** An event as sent, in the form of a line of NDJSON. */
@@ -64,26 +64,25 @@ export const fillDefaults = (asked: PartialRequest): AnalyticsQueryRequest => ({
   ...asked,
 })
 
-export async function newProject(
+export const newProject = (
   store: Store,
   fields: Partial<NewProject> = {},
-): Promise<StoredProject> {
-  const project = await createProject(
+): Promise<StoredProject> =>
+  createProject(
     store,
     { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com', ...fields },
     new Date('2020-01-01T00:00:00Z'),
   )
-  await countPairs(store, project)
-  return project
-}
 
 /** Lets a project without events have rollups of pairs from the start. The service counts those of large projects only. */
-export const countPairs = (store: Store, { id }: Pick<StoredProject, 'id'>): Promise<void> =>
-  store.writer.execute(
+export async function countPairs(store: Store, { id }: Pick<StoredProject, 'id'>): Promise<void> {
+  await beginPairs(store, [id])
+  await store.writer.execute(
     statement(
       sql`INSERT INTO paired_projects (project_id, is_complete) SELECT ${string(id)}, true`,
     ),
   )
+}
 
 export interface Loaded {
   readonly report: LoadReport

@@ -276,13 +276,7 @@ test.each<[string, Given, Measure, string | undefined]>([
     'visits',
     'it counts no visits by event:name',
   ],
-  ['users where they are counted', { filters: [country, path] }, 'users', undefined],
-  [
-    'users where only sums are kept',
-    { filters: [browser, path] },
-    'users',
-    'it does not count users by page:path and browser',
-  ],
+  ['users', { filters: [country, path] }, 'users', undefined],
   [
     'buckets that months do not add up to',
     { group_by: ['interval:week'], filters: [country, browser] },

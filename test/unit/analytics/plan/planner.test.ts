@@ -294,15 +294,6 @@ describe('a period is read', () => {
       ],
     ],
     [
-      'by a pair whose users are not counted: users from facts',
-      { group_by: ['page:path'], filters: [browser], metrics: ['users', 'pageviews'] },
-      JANUARY,
-      [
-        'pairs_monthly(pageviews) groups of page:path and browser by value in 01-01..02-01',
-        'events(users) by columns in 01-01..02-01',
-      ],
-    ],
-    [
       'two groupings, and months that the period cuts: edges from facts',
       { group_by: ['country'], then_by: ['browser'], metrics: ['pageviews'] },
       ['2026-01-01', '2026-02-11'],
@@ -412,16 +403,6 @@ describe('rejected relations and their reasons:', () => {
       [
         reject('users_monthly', ['users'], 'no rollup combines country and language'),
         reject('users_daily', ['users'], 'no rollup combines country and language'),
-      ],
-    ],
-    [
-      'of a pair: those of single dimensions, and the one of users where it lacks the pair',
-      { metrics: ['users'], filters: [path, browser] },
-      JANUARY,
-      [
-        reject('users_monthly', ['users'], 'it does not count by page:path and browser'),
-        reject('pair_users_monthly', ['users'], 'it does not count users by page:path and browser'),
-        reject('users_daily', ['users'], 'it does not count by page:path and browser'),
       ],
     ],
     [
