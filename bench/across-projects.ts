@@ -6,6 +6,7 @@ import { createQueryRunner } from '../src/clickhouse/run.js'
 import { join, sql, statement, uint32, type Sql } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
 import { EMPTY_REPORT } from '../src/ingest/loader/load-report.js'
+import { takeBatch } from '../src/ingest/loader/load-source.js'
 import { findLoad, NO_ROWS, recordLoaded, STEP } from '../src/ingest/loader/load-log.js'
 import { findFirstEventTimeOfAny } from '../src/projects/event-times.js'
 import { readProjectSizes } from '../src/projects/project-sizes.js'
@@ -91,7 +92,7 @@ FROM (${visits})`
   for (const insert of [INSERT_USERS, ...INDEX_USERS]) await run(insert)
   await run(sql`DROP TABLE ${copy} SYNC`)
   await rebuildRollups(store.writer, {})
-  const load = { number: 1, batch: BATCH, step: STEP.staged, slices: 1 }
+  const load = { number: 1, ...takeBatch(BATCH), step: STEP.staged, slices: 1 }
   await recordLoaded(store.writer, load, EMPTY_REPORT, NO_ROWS)
 }
 

@@ -3,6 +3,7 @@ import { join, sql, statement, string, uint32, uint64, type Sql } from '../../sr
 import type { Store } from '../../src/clickhouse/store.js'
 import { STEP, NO_ROWS, recordLoaded } from '../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
+import { takeBatch } from '../../src/ingest/loader/load-source.js'
 import {
   computeScale,
   INDEX_USERS,
@@ -54,7 +55,7 @@ export async function recordParts(store: Store): Promise<void> {
   for (const insert of INDEX_USERS) await run(store, insert)
   await recordLoaded(
     store.writer,
-    { number: 1, batch: 'bench-cluster', step: STEP.staged, slices: 1 },
+    { number: 1, ...takeBatch('bench-cluster'), step: STEP.staged, slices: 1 },
     EMPTY_REPORT,
     NO_ROWS,
   )

@@ -14,6 +14,7 @@ import {
 import type { Store } from '../../src/clickhouse/store.js'
 import { findLoad, NO_ROWS, recordLoaded, STEP } from '../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
+import { takeBatch } from '../../src/ingest/loader/load-source.js'
 import { createProject, listProjects } from '../../src/projects/store.js'
 import {
   INDEX_USERS,
@@ -67,7 +68,12 @@ export async function generateYear(store: Store, events: number): Promise<void> 
   note(`pairs computed in ${seconds(paired)} s`)
   // Recorded as the first load, so that later loads continue from it. It also marks the generation as complete.
   const report = { ...EMPTY_REPORT, events: await countRows(store, sql`events`) }
-  await recordLoaded(writer, { number: 1, batch, step: STEP.staged, slices: 1 }, report, NO_ROWS)
+  await recordLoaded(
+    writer,
+    { number: 1, ...takeBatch(batch), step: STEP.staged, slices: 1 },
+    report,
+    NO_ROWS,
+  )
   await run(store, sql`DROP TABLE ${COPY}, ${identifier(progress)} SYNC`)
 }
 

@@ -5,7 +5,8 @@ type Scalar = 'String' | 'Bool' | 'UInt32' | 'UInt64' | 'Int64' | 'Date'
 /** The ClickHouse types of parameters. */
 type ParameterType = Scalar | `Array(${Scalar})` | `Nullable(${Scalar})` | 'Identifier'
 
-type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[]
+type ParameterValue =
+  string | number | boolean | null | readonly string[] | readonly number[] | readonly bigint[]
 
 interface Parameter {
   readonly type: ParameterType
@@ -104,6 +105,7 @@ export const boolean = (value: boolean): Sql => parameter('Bool', value)
 export const uint32 = (value: number): Sql => parameter('UInt32', value)
 export const uint32s = (values: readonly number[]): Sql => parameter('Array(UInt32)', values)
 export const uint64 = (value: number): Sql => parameter('UInt64', value)
+export const uint64s = (values: readonly bigint[]): Sql => parameter('Array(UInt64)', values)
 export const int64 = (value: number): Sql => parameter('Int64', value)
 export const int64s = (values: readonly number[]): Sql => parameter('Array(Int64)', values)
 export const optionalUint32 = (value: number | null): Sql => parameter('Nullable(UInt32)', value)

@@ -1,33 +1,36 @@
 /** Selects the rows of the inbox that no load has counted: with what the table `usage` has, they are all that was accepted. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
+import { sql, statement, strings, uint64, type Sql } from '../clickhouse/sql.js'
 import { STEP } from '../ingest/loader/load-log.js'
-import { RANGE_PREFIX } from '../ingest/loader/load-source.js'
+import {
+  isWithin,
+  joinStretches,
+  POSITION,
+  type StretchArrays,
+} from '../ingest/loader/load-source.js'
+import { IS_WAITING, WITH_LOADED } from '../ingest/loader/stream.js'
 
 /**
  * The loads that have counted their rows, and have not ended. The rows of such a load are still in the inbox. A loader that was
  * killed may have left one.
  */
 const COUNTED_LOADS = sql`
-SELECT load, batch FROM loads FINAL
+SELECT load, batch, starts, ends FROM loads FINAL
 WHERE step < ${uint64(STEP.loaded)} AND load > (SELECT max(load) FROM inbox_cursor)
   AND load IN (SELECT load FROM usage WHERE load > (SELECT max(load) FROM inbox_cursor))`
 
-/** The end of a range in its name. */
-const RANGE_END = string(String.raw`-(\d+)(?:\.(\d+))?$`)
+/** Their stretches of the stream. */
+const COUNTED = selectStretches()
 
-/** Up to where the rows of the stream are counted: a block, and how many rows of the next one. */
-const COUNTED_UP_TO = sql`(
-  SELECT max((block, rows)) FROM (
-    SELECT argMax(block, load) AS block, argMax(rows, load) AS rows FROM inbox_cursor
-    UNION ALL
-    SELECT toUInt64OrZero(end[1]), toUInt64OrZero(end[2])
-    FROM (
-      SELECT extractGroups(batch, ${RANGE_END}) AS end FROM (${COUNTED_LOADS})
-      WHERE startsWith(batch, ${string(RANGE_PREFIX)})
-    )
+function selectStretches(): StretchArrays {
+  const { starts, ends } = joinStretches(
+    sql`arrayZip(arrayFlatten(groupArray(starts)), arrayFlatten(groupArray(ends)))`,
   )
-)`
+  return {
+    starts: sql`(SELECT ${starts} FROM (${COUNTED_LOADS}))`,
+    ends: sql`(SELECT ${ends} FROM (${COUNTED_LOADS}))`,
+  }
+}
 
 const isOne = (ids: readonly string[], project: Sql): Sql => sql`has(${strings(ids)}, ${project})`
 
@@ -35,21 +38,21 @@ const isOne = (ids: readonly string[], project: Sql): Sql => sql`has(${strings(i
 function selectRows(ids: readonly string[], isWaiting: Sql): Sql {
   const named = sql`JSONExtractString(line, 'project')`
   return sql`
+${WITH_LOADED}
 SELECT toString(project) AS project_id, received_at FROM inbox
 WHERE project != '' AND ${isOne(ids, sql`project`)} AND ${isWaiting}
 UNION ALL
+${WITH_LOADED}
 SELECT ${named} AS project_id, received_at FROM inbox
 WHERE project = '' AND ${isWaiting} AND ${isOne(ids, named)}`
 }
 
 /**
- * Selects the waiting rows of projects, as `project_id` and `received_at`: rows of the stream behind the last counted one, rows of
+ * Selects the waiting rows of projects, as `project_id` and `received_at`: rows of the stream and of
  * batches that no load has counted, and rows that are forwarded to another shard.
  */
 export function selectWaitingRows(ids: readonly string[]): Sql {
-  const isBehind = sql`
-  batch = '' AND row = 0 AND _block_number > ${COUNTED_UP_TO}.1
-  AND (_block_number > ${COUNTED_UP_TO}.1 + 1 OR _block_offset >= ${COUNTED_UP_TO}.2)`
+  const isUncounted = sql`${IS_WAITING} AND NOT ${isWithin(POSITION, COUNTED)}`
   const isInBatch = sql`
   batch != '' AND batch NOT IN (
     SELECT batch FROM loads FINAL
@@ -58,7 +61,7 @@ export function selectWaitingRows(ids: readonly string[]): Sql {
     SELECT batch FROM (${COUNTED_LOADS})
   )`
   return sql`
-${selectRows(ids, isBehind)}
+${selectRows(ids, isUncounted)}
 UNION ALL
 ${selectRows(ids, isInBatch)}
 UNION ALL

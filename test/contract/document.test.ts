@@ -94,6 +94,7 @@ const RESPONSES = new Set([
   'BatchResult',
   'Timing',
   'ExplainResponse',
+  'DataState',
   'RetentionExplainResponse',
   'RetentionPlan',
   'FunnelExplainResponse',

@@ -8,7 +8,7 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { findLoadsByPrefix, type FinishedLoad } from '../loader/load-log.js'
 import type { LoadReport } from '../loader/load-report.js'
-import type { LoadLimits } from '../loader/next-range.js'
+import type { LoadLimits } from '../loader/next-rows.js'
 import {
   buildChunkId,
   buildIdPrefix,

@@ -2,7 +2,7 @@
 import type { Cluster, Shard } from '../../cluster/cluster.js'
 import type { LoaderContext } from '../loader/loader-context.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
-import { MAX_LOAD } from '../loader/next-range.js'
+import { MAX_LOAD } from '../loader/next-rows.js'
 import { importEvents } from './import-events.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
 import { fanOut } from './shards/fan-out.js'

@@ -1,7 +1,7 @@
 /** The log of loads, the table `loads`: which step each load has reached, and its report. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
-import { RANGE_PREFIX } from './load-source.js'
+import { passStretches, STREAM_PREFIX, type LoadSource } from './load-source.js'
 import {
   buildReportValues,
   EMPTY_REPORT,
@@ -19,10 +19,9 @@ import {
 export const STEP = { started: 1, staged: 2, loaded: 3, abandoned: 4 } as const
 export type Step = (typeof STEP)[keyof typeof STEP]
 
-export interface Load {
+export interface Load extends LoadSource {
   /** Counted from 1; later loads have higher numbers. */
   readonly number: number
-  readonly batch: string
   /** The last step that was finished. */
   readonly step: Step
   /** In how many parts its events, sessions and changes are published; known once it is staged. */
@@ -52,19 +51,27 @@ export const findLoadsByPrefix = (
 ): Promise<readonly FinishedLoad[]> =>
   findFinishedLoads(writer, sql`startsWith(batch, ${string(prefix)})`)
 
+/** Selects the stretches of loads. */
+const selectTexts = (loads: Sql): Sql => sql`
+  arrayMap(position -> toString(position), ${loads}.starts) AS starts,
+  arrayMap(position -> toString(position), ${loads}.ends) AS ends`
+
+/** Selects a Load. */
+const SELECT_LOAD = sql`load AS number, batch, step, slices, ${selectTexts(sql`loads`)}`
+
 async function findFinishedLoads(
   writer: Connection,
   condition: Sql,
 ): Promise<readonly FinishedLoad[]> {
   const { rows } = await writer.query<Load & ReportRow & { rowsLeft: number[] }>(
     statement(sql`
-SELECT load AS number, batch, step, slices, ${SELECT_REPORT}, rows_left AS rowsLeft
+SELECT ${SELECT_LOAD}, ${SELECT_REPORT}, rows_left AS rowsLeft
 FROM loads FINAL
 WHERE ${condition} AND step = ${uint64(STEP.loaded)}
 ORDER BY load`),
   )
-  return rows.map(({ number, batch, step, slices, rowsLeft, ...report }) => ({
-    load: { number, batch, step, slices },
+  return rows.map(({ number, batch, step, slices, starts, ends, rowsLeft, ...report }) => ({
+    load: { number, batch, step, slices, starts, ends },
     report: parseReport(report),
     rowsLeft,
   }))
@@ -78,30 +85,34 @@ const MAX_UNFINISHED = sql`100`
 
 /**
  * Finds the loads that were started and not finished, in order. Loads of the stream expire once they are finished, and a
- * merge may delete the row of the last step before those of earlier steps. So a load that the cursor has passed is
- * finished.
+ * merge may delete the row of the last step before those of earlier steps. So a load whose number is not above that of
+ * `inbox_cursor` is finished.
  */
 export async function findUnfinishedLoads(writer: Connection): Promise<readonly Load[]> {
   const { rows } = await writer.query<Load>(
     statement(sql`
-SELECT load AS number, batch, step, slices FROM loads FINAL
+SELECT ${SELECT_LOAD} FROM loads FINAL
 WHERE load + ${MAX_UNFINISHED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step < ${uint64(STEP.loaded)}
-  AND NOT (startsWith(batch, ${string(RANGE_PREFIX)}) AND load <= (SELECT max(load) FROM inbox_cursor))
+  AND NOT (startsWith(batch, ${string(STREAM_PREFIX)}) AND load <= (SELECT max(load) FROM inbox_cursor))
 ORDER BY load`),
   )
   return rows
 }
 
-/** Starts the load of a batch under the next number. */
-export async function startLoad(writer: Connection, batch: string): Promise<Load> {
-  const load: Load = { number: await readNextNumber(writer), batch, step: STEP.started, slices: 1 }
+/** Starts the load of a batch, or of rows of the stream, under the next number. */
+export async function startLoad(
+  writer: Connection,
+  { batch, starts, ends }: LoadSource,
+): Promise<Load> {
+  const number = await readNextNumber(writer)
+  const load: Load = { number, batch, step: STEP.started, slices: 1, starts, ends }
   await insertRecord(writer, load, EMPTY_REPORT)
   return load
 }
 
 /**
  * Reads the lowest number above those of all loads and deletions, which share one sequence. Loads of the
- * stream expire from `loads`; the cursor keeps the number of the last one.
+ * stream expire from `loads`; `inbox_cursor` keeps the number of the last one.
  */
 export async function readNextNumber(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ last: number }>(
@@ -151,8 +162,7 @@ export const recordAbandoned = (writer: Connection, load: Load, nextRows: number
   insertRecord(writer, { ...load, step: STEP.abandoned }, { ...EMPTY_REPORT, received: nextRows })
 
 /** An abandoned load. */
-interface AbandonedLoad {
-  readonly batch: string
+export interface AbandonedLoad extends LoadSource {
   /** The most rows that the next load of its rows takes. */
   readonly nextRows: number
   /** How many loads of the stream have finished since. */
@@ -170,14 +180,14 @@ export async function findAbandonedLoads(writer: Connection): Promise<readonly A
   const { rows } = await writer.query<AbandonedLoad>(
     statement(sql`
 WITH latest AS (
-  SELECT load, batch, step, received FROM loads FINAL
+  SELECT load, batch, step, received, starts, ends FROM loads FINAL
   WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1)
 )
 SELECT
-  batch, received AS nextRows,
+  batch, ${selectTexts(sql`latest`)}, received AS nextRows,
   arrayCount(
     finished -> finished > load,
-    (SELECT groupArray(load) FROM latest WHERE step = ${uint64(STEP.loaded)} AND startsWith(batch, ${string(RANGE_PREFIX)}))
+    (SELECT groupArray(load) FROM latest WHERE step = ${uint64(STEP.loaded)} AND startsWith(batch, ${string(STREAM_PREFIX)}))
   ) AS finishedSince
 FROM latest WHERE step = ${uint64(STEP.abandoned)} AND received != ${uint64(NOT_THE_ROWS)}`),
   )
@@ -195,14 +205,15 @@ export async function readStep(writer: Connection, load: Load): Promise<Step | u
 /** Records the step of a load. Recording a step again changes nothing. */
 async function insertRecord(
   writer: Connection,
-  { number, batch, step, slices }: Load,
+  { number, batch, step, slices, ...stretches }: Load,
   report: LoadReport,
   { rowsLeft, projects }: LoadedRows = NO_ROWS,
 ): Promise<void> {
+  const { starts, ends } = passStretches(stretches)
   await writer.execute(
     statement(sql`
-INSERT INTO loads (load, batch, step, slices, ${REPORT_COLUMNS}, rows_left, projects)
-SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${uint64(slices)}, ${buildReportValues(report)}, ${rowsLeft}, ${projects}`),
+INSERT INTO loads (load, batch, step, slices, starts, ends, ${REPORT_COLUMNS}, rows_left, projects)
+SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${uint64(slices)}, ${starts}, ${ends}, ${buildReportValues(report)}, ${rowsLeft}, ${projects}`),
     { insert_deduplication_token: `load-${number}-step-${step}` },
   )
 }

@@ -1,66 +1,89 @@
-/** Names and selects the rows that one load takes from the inbox: a batch, or a range of the stream. */
-import { sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
+/** Names and selects the rows that one load takes from the inbox: a batch, or stretches of the stream. */
+import { createHash } from 'node:crypto'
+import { sql, string, uint64s, type Sql } from '../../clickhouse/sql.js'
 
-/** A place in the stream: behind all rows of a block and of the blocks before it, and behind some rows of the next. */
-export interface Position {
-  /** The number of the block. */
-  readonly block: number
-  /** How many rows of block `block + 1` lie before the position; 0 at the end of a block. */
-  readonly rows: number
+/**
+ * The position of a row in the stream: each block has 2^32 of them. Rows keep theirs when their parts are merged. Blocks
+ * may become visible in any order.
+ */
+export const POSITION = sql`(bitShiftLeft(toUInt64(_block_number), 32) + _block_offset)`
+
+/** Builds the first position of a block. */
+export const findStart = (block: Sql): Sql => sql`bitShiftLeft(toUInt64(${block}), 32)`
+
+/**
+ * Stretches of the stream, in order; no two of them touch. The first one begins at position 0, and is empty unless it has rows
+ * of block 0. Positions are decimal texts: some are above 2^53.
+ */
+export interface Stretches {
+  readonly starts: readonly string[]
+  /** Each is the position behind the last one of the stretch. */
+  readonly ends: readonly string[]
 }
 
-/** The rows of the stream between two positions. */
-interface StreamRange {
-  readonly after: Position
-  readonly upTo: Position
-}
+export const NO_STRETCHES: Stretches = { starts: ['0'], ends: ['0'] }
 
-const RANGE_NAME = /^stream-(\d+)(?:\.(\d+))?-(\d+)(?:\.(\d+))?$/
+/** Returns whether stretches have no position. */
+export const areEmpty = ({ ends }: Stretches): boolean => ends.at(-1) === '0'
 
-/** The start of the batch names of all ranges. */
-export const RANGE_PREFIX = 'stream-'
+/** Stretches as two arrays of a statement, which are constant within it. */
+export type StretchArrays = Readonly<Record<keyof Stretches, Sql>>
 
-/** Returns the batch name of a range. */
-export const nameRange = ({ after, upTo }: StreamRange): string =>
-  `${RANGE_PREFIX}${namePosition(after)}-${namePosition(upTo)}`
+/** Passes stretches as parameters. */
+export const passStretches = ({ starts, ends }: Stretches): StretchArrays => ({
+  starts: uint64s(starts.map(BigInt)),
+  ends: uint64s(ends.map(BigInt)),
+})
 
-const namePosition = ({ block, rows }: Position): string =>
-  rows === 0 ? `${block}` : `${block}.${rows}`
+/** Returns whether a position is in one of the stretches: finds the last start that is not behind it, and compares the end. */
+export const isWithin = (position: Sql, { starts, ends }: StretchArrays): Sql =>
+  sql`(${position} < transform(roundDown(${position}, ${starts}), ${starts}, ${ends}))`
 
-/** Parses the batch name of a range; returns undefined for any other batch. */
-export function parseRange(batch: string): StreamRange | undefined {
-  const match = RANGE_NAME.exec(batch)
-  if (match === null) return undefined
-  const [, afterBlock, afterRows = 0, block, rows = 0] = match
+/** Above all positions. */
+const BEYOND = sql`toUInt64(18446744073709551615)`
+
+/** Builds stretches from an array of pairs, a start and an end each. Those that touch each other become one. */
+export function joinStretches(pairs: Sql): StretchArrays {
+  const sorted = sql`arraySort(arrayPushFront(${pairs}, (toUInt64(0), toUInt64(0))))`
+  const [starts, ends] = [sql`tupleElement(${sorted}, 1)`, sql`tupleElement(${sorted}, 2)`]
   return {
-    after: { block: Number(afterBlock), rows: Number(afterRows) },
-    upTo: { block: Number(block), rows: Number(rows) },
+    starts: sql`arrayFilter((start, before) -> start != before, ${starts}, arrayShiftRight(${ends}, 1, ${BEYOND}))`,
+    ends: sql`arrayFilter((end, next) -> end != next, ${ends}, arrayShiftLeft(${starts}, 1, ${BEYOND}))`,
   }
 }
 
-/** Returns whether a position comes before another. */
-export const isBefore = (one: Position, other: Position): boolean =>
-  one.block === other.block ? one.rows < other.rows : one.block < other.block
-
-/** Builds the FROM clause, with its conditions, that selects the rows of a batch, without blank lines. */
-export function buildFromClause(batch: string): Sql {
-  const range = parseRange(batch)
-  return range === undefined
-    ? sql`FROM inbox WHERE batch = ${string(batch)}`
-    : sql`FROM inbox WHERE batch = '' AND line != '' AND ${isAfter(range.after)} AND ${isUpTo(range.upTo)}`
+/** What a load takes: stretches of the stream, or a batch, which has none. */
+export interface LoadSource extends Stretches {
+  readonly batch: string
 }
 
-/** Whether a row of the stream comes after a position. */
-export const isAfter = ({ block, rows }: Position): Sql =>
-  rows === 0
-    ? sql`_block_number > ${uint64(block)}`
-    : sql`_block_number > ${uint64(block)} AND (_block_number > ${uint64(block + 1)} OR _block_offset >= ${uint64(rows)})`
+/** Names a batch as what a load takes. */
+export const takeBatch = (batch: string): LoadSource => ({ batch, ...NO_STRETCHES })
 
-const isUpTo = ({ block, rows }: Position): Sql =>
-  rows === 0
-    ? sql`_block_number <= ${uint64(block)}`
-    : sql`(_block_number <= ${uint64(block)} OR _block_number = ${uint64(block + 1)} AND _block_offset < ${uint64(rows)})`
+/** The start of the batch names of all loads of the stream. */
+export const STREAM_PREFIX = 'stream-'
 
-/** Returns the name under which the rejected rows of a batch are stored; those of the stream have one in common. */
-export const nameRejections = (batch: string): string =>
-  parseRange(batch) === undefined ? batch : ''
+/** Returns whether a load is of the stream. */
+export const isOfStream = ({ batch }: Pick<LoadSource, 'batch'>): boolean =>
+  batch.startsWith(STREAM_PREFIX)
+
+/**
+ * Returns the batch name of stretches: the first block, the last block and a hash of them all. The same rows have the same
+ * name.
+ */
+export function nameStretches({ starts, ends }: Stretches): string {
+  const first = ends[0] === '0' ? starts[1] : starts[0]
+  const blocks = [BigInt(first ?? 0), BigInt(ends.at(-1) ?? 0) - 1n].map((at) => at >> 32n)
+  const hash = createHash('sha256').update(`${starts.join()}-${ends.join()}`).digest('hex')
+  return `${STREAM_PREFIX}${blocks.join('-')}-${hash.slice(0, 16)}`
+}
+
+/** Builds the FROM clause, with its conditions, that selects the rows of a load, without blank lines. */
+export const buildFromClause = (source: LoadSource): Sql =>
+  isOfStream(source)
+    ? sql`FROM inbox WHERE batch = '' AND line != '' AND ${isWithin(POSITION, passStretches(source))}`
+    : sql`FROM inbox WHERE batch = ${string(source.batch)}`
+
+/** Returns the name under which the rejected rows of a load are stored; those of the stream have one in common. */
+export const nameRejections = (source: LoadSource): string =>
+  isOfStream(source) ? '' : source.batch

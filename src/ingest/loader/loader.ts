@@ -10,12 +10,12 @@ import { dropShadowTables } from '../../rollups/shadow-tables.js'
 import { dropBatch } from '../inbox/batches.js'
 import { findLoad, findUnfinishedLoads, startLoad, STEP } from './load-log.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from './load-report.js'
-import { isBefore } from './load-source.js'
+import { takeBatch, type LoadSource } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { findNextRange, type NextRange } from './next-range.js'
+import { findNextRows } from './next-rows.js'
 import { clearLoad, runLoad } from './run-load.js'
 import { LOAD_TABLES } from './steps/shared/load-tables.js'
-import { dropLoadedParts, findLastBlock, repairCursor } from './stream.js'
+import { dropLoadedParts, findLastBlock, forgetLostBlocks } from './stream.js'
 import { abandonInterruptedLoad, endFailedLoad, isGivenUp, UnloadableError } from './unloadable.js'
 
 /**
@@ -32,7 +32,7 @@ export async function loadBatch(
   // A load reads what earlier loads wrote, and numbers users and sessions after theirs.
   await finishUnfinishedWork(writer, STEP.started, context)
   const finished = await findLoad(writer, batch)
-  if (finished === undefined) return loadRows(writer, batch, context)
+  if (finished === undefined) return loadRows(writer, takeBatch(batch), context)
   await clearLoad(writer, finished.load)
   return finished.report
 }
@@ -56,10 +56,10 @@ export async function loadStream(
   context: LoaderContext,
 ): Promise<StreamLoad | undefined> {
   for (;;) {
-    const range = await findNextRange(writer)
-    if (range === undefined) return undefined
-    const report = await loadRange(writer, range, context)
-    if (report !== undefined) return { report, bytes: range.bytes, maxRows: range.maxRows }
+    const next = await findNextRows(writer)
+    if (next === undefined) return undefined
+    const report = await loadNextRows(writer, next, context)
+    if (report !== undefined) return { report, bytes: next.bytes, maxRows: next.maxRows }
   }
 }
 
@@ -109,7 +109,7 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
   // A loader that was killed at the very end left its tables. Under the lease no other loader has any.
   await dropTables(writer, LOAD_TABLES)
   await dropLoadedParts(writer)
-  await repairCursor(writer)
+  await forgetLostBlocks(writer)
   const { rows } = await writer.query<{ batch: string }>(
     statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )
@@ -140,35 +140,35 @@ async function loadLeftBatch(
  */
 export async function loadWaiting(writer: Connection, context: LoaderContext): Promise<void> {
   await resumeLoads(writer, context)
-  const last = { block: await findLastBlock(writer), rows: 0 }
+  const upTo = await findLastBlock(writer)
   for (;;) {
-    const range = await findNextRange(writer)
-    if (range === undefined || !isBefore(range.after, last)) return
-    await loadRange(writer, range, context)
+    const next = await findNextRows(writer, { upTo })
+    if (next === undefined) return
+    await loadNextRows(writer, next, context)
   }
 }
 
-/** Loads a range of the stream; returns undefined when its rows must be loaded in smaller parts. */
-async function loadRange(
+/** Loads rows of the stream; returns undefined when its rows must be loaded in smaller parts. */
+async function loadNextRows(
   writer: Connection,
-  { batch }: NextRange,
+  source: LoadSource,
   context: LoaderContext,
 ): Promise<LoadReport | undefined> {
   try {
-    return await loadRows(writer, batch, context)
+    return await loadRows(writer, source, context)
   } catch (error) {
     if (!(error instanceof UnloadableError) || error.rows <= 1) throw error
     return undefined
   }
 }
 
-/** Loads the rows of a batch or range under a new number. @throws UnloadableError */
+/** Loads a batch, or rows of the stream, under a new number. @throws UnloadableError */
 async function loadRows(
   writer: Connection,
-  batch: string,
+  source: LoadSource,
   context: LoaderContext,
 ): Promise<LoadReport> {
-  const load = await startLoad(writer, batch)
+  const load = await startLoad(writer, source)
   try {
     return await runLoad(writer, load, context)
   } catch (error) {

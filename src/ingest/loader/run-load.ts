@@ -16,7 +16,7 @@ import {
   type LoadedRows,
 } from './load-log.js'
 import type { LoadReport } from './load-report.js'
-import { buildFromClause, nameRejections, parseRange } from './load-source.js'
+import { buildFromClause, isOfStream, nameRejections } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import {
   addMissingColumns,
@@ -35,7 +35,7 @@ import { insertForwards, type LoadedShardName } from './steps/residence.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
 import { insertOnce, sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
-import { dropLoadedParts, moveCursor } from './stream.js'
+import { dropLoadedParts, recordStretches } from './stream.js'
 import {
   isRefused,
   mayInsert,
@@ -62,12 +62,12 @@ export async function runLoad(
     (announced ??= announceChange(writer, selectProjects(tables), context.noticeMs))
   if (load.step === STEP.started) {
     const isAccepted = await stageRows(writer, tables, {
-      rows: buildFromClause(load.batch),
+      rows: buildFromClause(load),
       load: load.number,
       context,
       // Only batches can be strict.
-      ...(parseRange(load.batch) === undefined && {
-        isRefused: () => isRefused(writer, tables, load.batch),
+      ...(!isOfStream(load) && {
+        isRefused: () => isRefused(writer, tables, load),
       }),
       // Services notice the change while the load is staged.
       onAccepted: announce,
@@ -86,7 +86,7 @@ export async function runLoad(
   await publishLoad(writer, tables, staged, { survey, change, shard: context.shard })
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)
-    await restoreRejections(writer, tables, nameRejections(load.batch))
+    await restoreRejections(writer, tables, nameRejections(load))
   }
   await change.end()
   return closeLoad(writer, staged, survey.report, {
@@ -111,7 +111,7 @@ class LoadAbandonedError extends Error {
 async function publishLoad(
   writer: Connection,
   tables: LoadTables,
-  { number, batch, slices }: Load,
+  load: Load,
   {
     survey,
     change,
@@ -122,10 +122,11 @@ async function publishLoad(
     readonly shard: LoadedShardName | undefined
   },
 ): Promise<void> {
+  const { number, slices } = load
   const insert = ({ token, insert: text }: LoadInsert): Promise<void> =>
     insertOnce(writer, text, `load-${number}-${token}`)
   if (survey.forwards && shard !== undefined) {
-    const forwards = insertForwards(tables, number, buildFromClause(batch), shard)
+    const forwards = insertForwards(tables, number, buildFromClause(load), shard)
     await insert({ name: 'forwards', token: 'forwards', insert: forwards, isRead: false })
   }
   const inserts = sliceInserts(tables, number, slices).filter(({ name }) => mayInsert(survey, name))
@@ -133,7 +134,7 @@ async function publishLoad(
   await settleAll([
     ...inserts.filter(({ isRead }) => !isRead).map(insert),
     ...(survey.report.rejected > 0
-      ? [publishRejections(writer, tables, number, nameRejections(batch))]
+      ? [publishRejections(writer, tables, number, nameRejections(load))]
       : []),
   ])
   const reads = inserts.filter(({ isRead }) => isRead)
@@ -210,14 +211,13 @@ export async function closeLoad(
   report: LoadReport,
   rows: LoadedRows,
 ): Promise<LoadReport> {
-  const range = parseRange(load.batch)
-  if (range === undefined) {
+  if (!isOfStream(load)) {
     await recordLoaded(writer, load, report, rows)
     await clearLoad(writer, load)
     return report
   }
-  // A load that the cursor has passed is finished, whatever else is recorded of it.
-  await moveCursor(writer, range.upTo, load.number)
+  // A load whose stretches are recorded is finished, whatever else is recorded of it.
+  await recordStretches(writer, load.number, load)
   await settleAll([recordLoaded(writer, load, report, NO_ROWS), clearLoad(writer, load)])
   return report
 }
@@ -226,9 +226,9 @@ export async function closeLoad(
  * Drops the tables of a finished load, and then its rows of the inbox. The rows go last: a loader that finds them clears
  * the load again. Rows of the stream may go first: all tables of loads are dropped before the next loader begins.
  */
-export async function clearLoad(writer: Connection, { number, batch }: Load): Promise<void> {
-  const dropsTables = dropLoadTables(writer, nameLoadTables(number))
-  if (parseRange(batch) !== undefined) return settleAll([dropsTables, dropLoadedParts(writer)])
+export async function clearLoad(writer: Connection, load: Load): Promise<void> {
+  const dropsTables = dropLoadTables(writer, nameLoadTables(load.number))
+  if (isOfStream(load)) return settleAll([dropsTables, dropLoadedParts(writer)])
   await dropsTables
-  await dropBatch(writer, batch)
+  await dropBatch(writer, load.batch)
 }

@@ -1,30 +1,36 @@
-/** The stream: the rows of the inbox that belong to no batch. They are loaded in the order of their blocks. */
+/**
+ * The stream: the rows of the inbox that belong to no batch. The table `inbox_cursor` has the stretches of it that are loaded
+ * and still in the inbox; all other rows wait.
+ */
 import type { Connection } from '../../clickhouse/connection.js'
 import { isClickHouseError, isDiskFull } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
-import { isAfter, type Position } from './load-source.js'
+import {
+  findStart,
+  isWithin,
+  joinStretches,
+  NO_STRETCHES,
+  passStretches,
+  POSITION,
+  type StretchArrays,
+  type Stretches,
+} from './load-source.js'
 import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
 
-/** The position before the first block. */
-const START: Position = { block: 0, rows: 0 }
+/** Reads what is loaded, for statements that use LOADED or IS_WAITING: they begin with it. */
+export const WITH_LOADED = sql`WITH (SELECT argMax((starts, ends), load) FROM inbox_cursor) AS loaded`
+const LOADED: StretchArrays = { starts: sql`loaded.1`, ends: sql`loaded.2` }
 
-/** Blocks are numbered in the order in which they become visible, so no block appears below the cursor later. */
-const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
+/** Whether a row of the inbox is one of the stream, and not the blank line of `insertBlankLine`. */
+const IS_OF_STREAM = sql`batch = '' AND (row = 0 OR bytes > 0)`
+
+/** Whether a row of the inbox is one of the stream that waits to be loaded; see WITH_LOADED. */
+export const IS_WAITING = sql`${IS_OF_STREAM} AND NOT ${isWithin(POSITION, LOADED)}`
 
 /** The parts that one statement drops. Each takes up to 20 ms, because ClickHouse writes an empty part in its place. */
 const MAX_DROPS = 100
-
-/** Reads up to where the stream is loaded; block 0 before the first load. */
-export async function readCursor(writer: Connection): Promise<Position> {
-  const { rows } = await writer.query<Position>(
-    statement(
-      sql`SELECT argMax(block, load) AS block, argMax(rows, load) AS rows FROM inbox_cursor WHERE stream = ${STREAM}`,
-    ),
-  )
-  return rows[0] ?? START
-}
 
 /** The rows of the stream that wait to be loaded. */
 export interface WaitingRows {
@@ -35,17 +41,20 @@ export interface WaitingRows {
   readonly oldestAt: number
 }
 
+/** The account for queries may read the numbers of blocks only, so a block of which some rows are loaded counts as a whole. */
+const LAST_OF_BLOCK = sql`(${findStart(sql`_block_number`)} + 4294967295)`
+
 /** Counts the rows of the stream that wait to be loaded. An idle service sends no statement more often, so it has to be cheap. */
 export async function countWaitingRows(connection: Connection): Promise<WaitingRows> {
   const { rows } = await connection.query<{ rows: number; oldestAt: number; now: number }>(
     statement(sql`
+${WITH_LOADED}
 SELECT
   count() AS rows,
   toUnixTimestamp64Milli(min(received_at)) AS oldestAt,
   toUnixTimestamp64Milli(now64(3)) AS now
 FROM inbox
-WHERE batch = '' AND row = 0
-  AND _block_number > (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM})`),
+WHERE batch = '' AND row = 0 AND NOT ${isWithin(LAST_OF_BLOCK, LOADED)}`),
     { settings: { max_threads: 1 } },
   )
   const [found] = rows
@@ -57,25 +66,39 @@ WHERE batch = '' AND row = 0
 /** Finds the number of the last visible block; 0 when the inbox has none. */
 export async function findLastBlock(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ last: number }>(
-    statement(sql`SELECT max(block) AS last FROM (${SELECT_BLOCKS})`),
+    statement(sql`SELECT max(_block_number) AS last FROM inbox WHERE batch = ''`),
   )
   return rows[0]?.last ?? 0
 }
 
-/** Records that the stream is loaded up to a position. May be repeated. */
-export const moveCursor = (
+/**
+ * Records that a load has loaded its stretches, which all become loaded at once. Earlier blocks are forgotten once they, and all
+ * blocks with lower numbers, have left the inbox. Does nothing if it is recorded already.
+ */
+export async function recordStretches(
   writer: Connection,
-  { block, rows }: Position,
   load: number,
-): Promise<void> =>
-  writer.execute(
-    statement(
-      sql`
-        INSERT INTO inbox_cursor (stream, block, rows, load)
-        SELECT ${STREAM}, ${uint64(block)}, ${uint64(rows)}, ${uint64(load)}`,
-    ),
+  stretches: Stretches,
+): Promise<void> {
+  const own = passStretches(stretches)
+  const { starts, ends } = joinStretches(
+    sql`arrayConcat(earlier, arrayZip(${own.starts}, ${own.ends}))`,
+  )
+  await writer.execute(
+    statement(sql`
+INSERT INTO inbox_cursor (stream, load, starts, ends)
+SELECT ${STREAM}, ${uint64(load)}, ${starts}, ${ends}
+FROM (
+  SELECT
+    arrayFilter(
+      stretch -> stretch.1 < stretch.2,
+      arrayMap((start, end) -> (greatest(start, first), end), loaded.1, loaded.2)) AS earlier
+  FROM (SELECT argMax((starts, ends), load) AS loaded FROM inbox_cursor HAVING max(load) < ${uint64(load)}) AS newest
+  CROSS JOIN (SELECT min(${POSITION}) AS first FROM inbox WHERE batch = '') AS oldest
+)`),
     { insert_deduplication_token: `load-${load}-cursor` },
   )
+}
 
 /**
  * Drops loaded parts. If unloaded rows are waiting, it drops one batch of parts only, so that it does not delay their load.
@@ -87,17 +110,17 @@ export async function dropLoadedParts(writer: Connection): Promise<void> {
 }
 
 /**
- * Drops at most `MAX_DROPS` loaded parts, the oldest first; returns whether there are more. When ClickHouse starts, it
- * continues the block numbers from the highest number in the table. So before the last block is dropped, a blank line is
- * inserted to keep the count.
+ * Drops at most `MAX_DROPS` loaded parts, the oldest first; returns whether there are more. When a plain table is opened,
+ * ClickHouse continues the block numbers from the highest number in it. So the part with that number stays until a blank line
+ * with a higher one is inserted.
  */
 async function dropSomeParts(writer: Connection): Promise<boolean> {
-  const { block } = await readCursor(writer)
   const parts = await listParts(writer)
-  const loaded = parts.filter(({ last }) => last <= block)
+  const newest = parts.at(-1)
+  const loaded = parts.filter((part) => part.isLoaded && (part !== newest || part.hasRows))
   if (loaded.length === 0) return false
   const dropped = loaded.slice(0, MAX_DROPS)
-  if (dropped.length === parts.length) {
+  if (dropped.at(-1) === newest) {
     try {
       await insertBlankLine(writer)
     } catch (error) {
@@ -117,28 +140,41 @@ async function dropSomeParts(writer: Connection): Promise<boolean> {
 }
 
 /**
- * Resets the cursor if the inbox was emptied by hand, after which block numbers may start from 1 again.
- * The caller holds the loader lease, and no load is unfinished.
+ * Forgets the loaded blocks that have left the inbox if it was emptied by hand, after which block numbers may start from 1
+ * again. The caller holds the loader lease, and no load is unfinished.
  */
-export async function repairCursor(writer: Connection): Promise<void> {
-  const { block, rows } = await readCursor(writer)
-  const isAhead = async (): Promise<boolean> =>
-    (await listParts(writer)).some(({ last }) => last > block)
-  if (block + rows === 0 || (await isAhead())) return
+export async function forgetLostBlocks(writer: Connection): Promise<void> {
+  const isAhead = async (): Promise<boolean> => {
+    const { rows } = await writer.query(
+      statement(
+        sql`
+${WITH_LOADED}
+SELECT 1 FROM inbox WHERE batch = ''
+HAVING max(_block_number) >= bitShiftRight(${LOADED.ends}[-1], 32)`,
+      ),
+    )
+    return rows.length > 0
+  }
+  if (await isAhead()) return
   await insertBlankLine(writer)
-  if (!(await isAhead())) await moveCursor(writer, START, await readNextNumber(writer))
+  if (await isAhead()) return
+  await recordStretches(writer, await readNextNumber(writer), NO_STRETCHES)
 }
 
-/** Moves the cursor to the start of an inbox that was restored: its blocks have new numbers, and none of them is loaded. */
+/** Begins with the first block of an inbox that was restored: its blocks have new numbers, and none of them is loaded. */
 export const restartStream = async (writer: Connection): Promise<void> =>
-  moveCursor(writer, START, await readNextNumber(writer))
+  // A backup of an earlier version may have other columns.
+  writer.execute(
+    statement(
+      sql`INSERT INTO inbox_cursor (stream, load) SELECT ${STREAM}, ${uint64(await readNextNumber(writer))}`,
+    ),
+  )
 
 /** Returns whether the inbox has rows of the stream that are loaded already. */
 export async function hasLoadedRows(writer: Connection): Promise<boolean> {
-  const cursor = await readCursor(writer)
   const { rows } = await writer.query(
     statement(
-      sql`SELECT 1 FROM inbox WHERE batch = '' AND row = 0 AND NOT (${isAfter(cursor)}) LIMIT 1`,
+      sql`${WITH_LOADED} SELECT 1 FROM inbox WHERE ${IS_OF_STREAM} AND ${isWithin(POSITION, LOADED)} LIMIT 1`,
     ),
   )
   return rows.length > 0
@@ -153,18 +189,25 @@ async function dropParts(writer: Connection, parts: readonly Part[]): Promise<vo
   await writer.execute(statement(sql`ALTER TABLE inbox ${join(drops)}`))
 }
 
-/** A data part of the table `inbox`. */
+/** A data part of the table `inbox`, with rows of no batch. */
 interface Part {
   readonly part: string
-  /** The highest block number of its rows. */
-  readonly last: number
+  /** Whether it has rows of the stream, and not only blank lines. */
+  readonly hasRows: boolean
+  /** Whether none of its rows waits. */
+  readonly isLoaded: boolean
 }
 
+/** Lists the parts, that with the highest block number last. */
 const listParts = async (writer: Connection): Promise<readonly Part[]> =>
   (
     await writer.query<Part>(
       statement(
-        sql`SELECT part, max(block) AS last FROM (${SELECT_BLOCKS}) GROUP BY part ORDER BY last`,
+        sql`
+${WITH_LOADED}
+SELECT
+  _part AS part, countIf(${IS_OF_STREAM}) > 0 AS hasRows, countIf(${IS_WAITING}) = 0 AS isLoaded
+FROM inbox WHERE batch = '' GROUP BY part ORDER BY max(_block_number)`,
       ),
     )
   ).rows

@@ -18,7 +18,7 @@ import { logReport, pickCounts } from './load-report.js'
 import type { LoaderContext } from './loader-context.js'
 import type { LoaderFailure, LoaderMonitor, LoaderObserver, LoaderState } from './loader-state.js'
 import { loadStream, resumeLoads } from './loader.js'
-import { MAX_LOAD } from './next-range.js'
+import { MAX_LOAD } from './next-rows.js'
 import { countWaitingRows } from './stream.js'
 
 export interface StreamingLoaderOptions {
@@ -248,7 +248,8 @@ function createFailureLog(
   return ({ attempts, ms, error, load }, { waitingRows, oldestWaitingMs }) => {
     if (attempts > 1 && ms < nextMs) return
     nextMs = ms + Math.min(Math.max(ms, minIntervalMs), MAX_INTERVAL_MS)
-    const details = { err: error, load, attempts, waitingRows, oldestWaitingMs }
+    const started = load && { number: load.number, batch: load.batch, step: load.step }
+    const details = { err: error, load: started, attempts, waitingRows, oldestWaitingMs }
     if (attempts === 1) logger.warn(details, 'events wait to be loaded')
     else logger.error(details, 'events cannot be loaded')
   }

@@ -1,7 +1,7 @@
 /** Counts the rows of a load in its tables, before it publishes anything. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../clickhouse/sql.js'
-import { buildFromClause } from './load-source.js'
+import { buildFromClause, type LoadSource } from './load-source.js'
 import { EMPTY_REPORT, parseReport, type LoadReport, type ReportRow } from './load-report.js'
 import type { LoadTables } from './steps/shared/load-tables.js'
 import { estimateSlices } from './steps/slices.js'
@@ -97,13 +97,13 @@ FROM ${tables.rows}`,
 export async function isRefused(
   writer: Connection,
   tables: LoadTables,
-  batch: string,
+  source: LoadSource,
 ): Promise<boolean> {
   const rows = await selectRows(
     writer,
     sql`
 SELECT 1 FROM ${tables.rows}
-WHERE fate = 'rejected' AND (SELECT max(strict) ${buildFromClause(batch)})
+WHERE fate = 'rejected' AND (SELECT max(strict) ${buildFromClause(source)})
 LIMIT 1`,
   )
   return rows.length > 0

@@ -17,8 +17,8 @@ import {
   STEP,
   type Load,
 } from './load-log.js'
-import { buildFromClause, nameRejections, parseRange } from './load-source.js'
-import { SHRINK_FACTOR } from './next-range.js'
+import { buildFromClause, isOfStream, nameRejections, type LoadSource } from './load-source.js'
+import { SHRINK_FACTOR } from './next-rows.js'
 import { closeLoad } from './run-load.js'
 import { dropLoadTables, nameLoadTables } from './steps/shared/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
@@ -64,7 +64,7 @@ export async function endFailedLoad(
   await checkStore(writer, load).catch(() => {
     throw error
   })
-  const isStream = parseRange(load.batch) !== undefined
+  const isStream = isOfStream(load)
   const [rows, attempts] = await Promise.all([
     countRows(writer, load),
     countAttempts(writer, load.batch),
@@ -86,7 +86,7 @@ export async function endFailedLoad(
 async function endLoadWithoutSpace(writer: Connection, load: Load, error: unknown): Promise<never> {
   try {
     await recordAbandoned(writer, load, NOT_THE_ROWS)
-    if (parseRange(load.batch) === undefined) await dropBatch(writer, load.batch)
+    if (!isOfStream(load)) await dropBatch(writer, load.batch)
   } catch {
     // There is no space for that either. The next loader finds an interrupted load.
   }
@@ -111,7 +111,7 @@ export async function abandonInterruptedLoad(
     countRows(writer, load),
     countAttempts(writer, load.batch),
   ])
-  const isStream = parseRange(load.batch) !== undefined
+  const isStream = isOfStream(load)
   if (isStream && rows === 1 && attempts + 1 >= MAX_INTERRUPTIONS) {
     const reason = 'cannot be loaded: the store or the service stopped at each attempt'
     return rejectRow(writer, load, reason)
@@ -150,10 +150,10 @@ FROM (
   }
 }
 
-const countRows = async (writer: Connection, { batch }: Load): Promise<number> =>
+const countRows = async (writer: Connection, source: LoadSource): Promise<number> =>
   (
     await writer.query<{ rows: number }>(
-      statement(sql`SELECT count() AS rows ${buildFromClause(batch)}`),
+      statement(sql`SELECT count() AS rows ${buildFromClause(source)}`),
     )
   ).rows[0]?.rows ?? 0
 
@@ -169,8 +169,8 @@ const PROJECT = sql`if(project != '', project, JSONExtractString(line, 'project'
 
 /** Rejects the only row of a load, and ends the load. May be repeated. */
 async function rejectRow(writer: Connection, load: Load, reason: string): Promise<LoadReport> {
-  const rows = buildFromClause(load.batch)
-  const name = nameRejections(load.batch)
+  const rows = buildFromClause(load)
+  const name = nameRejections(load)
   // As `insertRejections` does.
   const text = name === '' ? sql`leftUTF8(${WITHOUT_ADDRESS}, ${MAX_REJECTED_LENGTH})` : sql`''`
   await writer.execute(

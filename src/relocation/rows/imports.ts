@@ -2,7 +2,7 @@
 import type { Settings } from '../../clickhouse/connection.js'
 import { numberedName, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
 import { STEP } from '../../ingest/loader/load-log.js'
-import { RANGE_PREFIX } from '../../ingest/loader/load-source.js'
+import { STREAM_PREFIX } from '../../ingest/loader/load-source.js'
 import type { Transfer } from './transfer.js'
 
 const COLUMNS = sql`load, batch, step, at, received, events, duplicates, excluded, rejected, bots, first_at, last_at, rows_left, slices, projects`
@@ -19,7 +19,7 @@ export async function copyImports({
   ...transfer
 }: Transfer): Promise<void> {
   const { number, projectId, base } = transfer
-  const isWanted = sql`step = ${uint64(STEP.loaded)} AND NOT startsWith(batch, ${string(RANGE_PREFIX)})
+  const isWanted = sql`step = ${uint64(STEP.loaded)} AND NOT startsWith(batch, ${string(STREAM_PREFIX)})
   AND (has(projects, ${string(projectId)}) OR empty(projects))`
   const staged = numberedName('move', number, 'loads')
   await target.writer.execute(statement(sql`DROP TABLE IF EXISTS ${staged} SYNC`))

@@ -68,7 +68,10 @@ async function run(folder: string, command: string, ...args: readonly string[]):
 const HASH_TEST = 'test/unit/rollups/view-definitions.test.ts'
 /** The tests that compare the contracts with code, docs and generated files, and those of the tables of `src/model`. */
 const TESTS = [
-  'test/contract',
+  'test/contract/agreement',
+  'test/contract/document',
+  'test/contract/docs',
+  'test/contract/generated',
   'test/unit/model',
   'test/unit/clickhouse/migration-files',
   HASH_TEST,

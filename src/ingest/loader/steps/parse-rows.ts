@@ -14,6 +14,7 @@ import {
   readField,
   type RowValidation,
 } from './validate-rows.js'
+import { POSITION } from '../load-source.js'
 import { DURABLE, type LoadTables } from './shared/load-tables.js'
 import { buildResidence, type LoadedShardName, type Residence } from './residence.js'
 
@@ -62,7 +63,7 @@ const PROPERTIES = sql`mapFromArrays(
 /** Parses the JSON. `seq` is the order of arrival: blocks are numbered as they arrive. */
 const parseJson = (rows: Sql): Sql => sql`
   SELECT
-    bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, row, batch, fault, line, received_at, age_checked,
+    ${POSITION} AS seq, row, batch, fault, line, received_at, age_checked,
     JSONExtractKeysAndValuesRaw(line) AS pairs,
     JSONExtract(line, ${string(FIELDS_TYPE)}) AS given,
     if(project != '', project, ${readField('project')}) AS named_project

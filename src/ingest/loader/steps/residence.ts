@@ -1,6 +1,7 @@
 /** Tells the rows of projects, and of users of wide projects, that live on another shard: they are forwarded, not loaded. */
 import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { writeHasOwnId, writeIndexOf } from '../../../cluster/sender.js'
+import { POSITION } from '../load-source.js'
 import { readField } from './validate-rows.js'
 import type { LoadTables } from './shared/load-tables.js'
 
@@ -85,7 +86,7 @@ SELECT
     if(extract(line, ${START}) = '', '",', '"}')))),
   received_at, age_checked
 FROM (
-  SELECT bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, line, received_at, age_checked
+  SELECT ${POSITION} AS seq, line, received_at, age_checked
   ${rows}
 ) AS received
 INNER JOIN (SELECT seq, project_id, event_key FROM ${tables.rows} WHERE fate = 'forwarded') AS load_rows USING (seq)

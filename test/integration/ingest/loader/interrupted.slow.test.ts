@@ -14,7 +14,7 @@ import {
   startLoad,
   type Load,
 } from '../../../../src/ingest/loader/load-log.js'
-import { moveCursor } from '../../../../src/ingest/loader/stream.js'
+import { recordStretches } from '../../../../src/ingest/loader/stream.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
@@ -101,12 +101,12 @@ test('a finished load of the stream expires', async () => {
 test('a load of the stream whose end expired before its beginning is finished', async () => {
   const { writer } = database.store
   // Merges may delete the row of the last step while rows of earlier steps are in other parts.
-  const load = await startLoad(writer, 'stream-1-2')
-  await moveCursor(writer, { block: 2, rows: 0 }, load.number)
+  const load = await startLoad(writer, { batch: 'stream-1-2', starts: ['0'], ends: ['1'] })
+  await recordStretches(writer, load.number, load)
   expect(await findUnfinishedLoads(writer)).toEqual([])
 })
 
-test('what a load has written when it moves the cursor is on disk, except rollups', async () => {
+test('what a load has written when it records its blocks is on disk, except rollups', async () => {
   const { store } = database
   const project = await newProject(store)
   await interruptLoad(project, /INSERT INTO inbox_cursor/)

@@ -1,15 +1,16 @@
-/** How large loads are: ranges are cut, large loads are published in slices, and rows that do not fit are rejected. */
+/** How large loads are: blocks are cut, large loads are published in slices, and rows that do not fit are rejected. */
 import { expect } from '@jest/globals'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import {
   findUnfinishedLoads,
+  readNextNumber,
   recordStaged,
   startLoad,
 } from '../../../../src/ingest/loader/load-log.js'
-import { nameRange, parseRange } from '../../../../src/ingest/loader/load-source.js'
-import { findNextRange, MAX_LOAD } from '../../../../src/ingest/loader/next-range.js'
-import { moveCursor } from '../../../../src/ingest/loader/stream.js'
+import { takeBatch } from '../../../../src/ingest/loader/load-source.js'
+import { findNextRows, MAX_LOAD } from '../../../../src/ingest/loader/next-rows.js'
+import { recordStretches, restartStream } from '../../../../src/ingest/loader/stream.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest, thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
@@ -55,7 +56,7 @@ const readRejections = (batch: string): Promise<readonly object[]> =>
     sql`SELECT row, reason, length(line) AS length FROM rejections WHERE batch = ${string(batch)}`,
   )
 
-test('ranges take whole blocks while they fit, cut a block that does not, and leave no row out', async () => {
+test('loads take whole blocks while they fit, cut a block that does not, and leave no row out', async () => {
   const { store } = database
   const { writer } = store
   // Blocks of 3, 2, 4 and 1 rows; each line has 100 bytes, and one has 1,000.
@@ -67,44 +68,45 @@ test('ranges take whole blocks while they fit, cut a block that does not, and le
     )
   }
   const cases = [
-    { limits: { rows: 100, bytes: 10_000 }, want: ['0-4'] },
-    { limits: { rows: 5, bytes: 10_000 }, want: ['0-2', '2-4'] },
-    { limits: { rows: 100, bytes: 500 }, want: ['0-2', '2-2.1', '2.1-2.2', '2.2-4'] },
+    { limits: { rows: 100, bytes: 10_000 }, want: ['1-5'] },
+    { limits: { rows: 5, bytes: 10_000 }, want: ['1-3', '3-5'] },
+    { limits: { rows: 100, bytes: 500 }, want: ['1-3', '3-3.1', '3.1-3.2', '3.2-5'] },
     {
       limits: { rows: 2, bytes: 10_000 },
-      want: ['0-0.2', '0.2-1', '1-2', '2-2.2', '2.2-3', '3-4'],
+      want: ['1-1.2', '1.2-2', '2-3', '3-3.2', '3.2-4', '4-5'],
     },
     {
       limits: { rows: 1, bytes: 1 },
       want: [
-        '0-0.1',
-        '0.1-0.2',
-        '0.2-1',
-        '1-1.1',
-        '1.1-2',
-        '2-2.1',
-        '2.1-2.2',
-        '2.2-2.3',
-        '2.3-3',
-        '3-4',
+        ...['1-1.1', '1.1-1.2', '1.2-2', '2-2.1', '2.1-3'],
+        ...['3-3.1', '3.1-3.2', '3.2-3.3', '3.3-4', '4-5'],
       ],
     },
   ]
-  let load = 1_000
   for (const { limits, want } of cases) {
-    await moveCursor(writer, { block: 0, rows: 0 }, (load += 1))
+    await restartStream(writer)
     const found: string[] = []
     for (;;) {
-      const next = await findNextRange(writer, limits)
+      const next = await findNextRows(writer, { limits })
       if (next === undefined) break
-      const range = parseRange(next.batch)!
-      expect(nameRange(range)).toBe(next.batch)
-      found.push(next.batch.replace('stream-', ''))
-      await moveCursor(writer, range.upTo, (load += 1))
+      expect([next.starts[0], next.ends[0]]).toEqual(['0', '0'])
+      found.push(
+        next.starts
+          .slice(1)
+          .map((start, i) => `${place(start)}-${place(next.ends[i + 1]!)}`)
+          .join(),
+      )
+      await recordStretches(writer, await readNextNumber(writer), next)
     }
     expect({ limits, found }).toEqual({ limits, found: want })
   }
 })
+
+/** Writes a position as its block and its row. */
+function place(position: string): string {
+  const [block, row] = [BigInt(position) >> 32n, BigInt(position) % 2n ** 32n]
+  return row === 0n ? `${block}` : `${block}.${row}`
+}
 
 thoroughTest('a load in slices that stops after any statement is published once', async () => {
   const { store } = database
@@ -251,7 +253,7 @@ thoroughTest(
       sql`INSERT INTO inbox (batch, row, project, line) SELECT 'left', number + 1, ${string(project.id)}, if(number = 0, repeat(repeat('x', 1000), 40000), '{}') FROM numbers(2)`,
     )
     await store.writer.execute(insert)
-    await startLoad(store.writer, 'left')
+    await startLoad(store.writer, takeBatch('left'))
     await feed(store, project.id, [visit(1)])
     await loadWaiting(writer)
     expect(await countEvents(project)).toEqual({ n: 1, paths: 1 })
@@ -269,10 +271,10 @@ test('loads that were interrupted are small, and grow again with each that finis
     Array.from({ length: 60 }, (_, n) => visit(n % 60, { event_id: `grow${n}` })),
   )
   const interrupt = async (): Promise<number> => {
-    const { batch, maxRows } = (await findNextRange(writer))!
-    await startLoad(writer, batch)
+    const next = (await findNextRows(writer))!
+    await startLoad(writer, next)
     await resumeLoads(writer)
-    return maxRows
+    return next.maxRows
   }
   const interrupted: number[] = []
   for (let n = 0; n < 5; n += 1) interrupted.push(await interrupt())
@@ -299,7 +301,7 @@ test('a row whose load was interrupted 20 times is rejected, and reported', asyn
   const before = await readRejections('')
   const reported: number[] = []
   for (let n = 0; n < 20; n += 1) {
-    await startLoad(writer, (await findNextRange(writer))!.batch)
+    await startLoad(writer, (await findNextRows(writer))!)
     reported.push((await resumeLoads(writer)).rejected)
   }
   expect(reported).toEqual([...Array<number>(19).fill(0), 1])

@@ -5,6 +5,7 @@ import type { LeaseStatus } from '../../../../src/clickhouse/lease/lease-status.
 import * as judge from '../../../../src/commands/operate/judgments.js'
 import type { Finding } from '../../../../src/commands/operate/judgments.js'
 import * as work from '../../../../src/commands/operate/work-judgments.js'
+import { takeBatch } from '../../../../src/ingest/loader/load-source.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
 const MINUTE = 60_000
@@ -20,7 +21,7 @@ const key = (kid: string, retiresAt: Date | null = null): StoredPublicKey => ({
   addedAt: NOW,
   retiresAt,
 })
-const load = (number: number, step: 1 | 2) => ({ number, batch: 'b', step, slices: 1 })
+const load = (number: number, step: 1 | 2) => ({ number, ...takeBatch('b'), step, slices: 1 })
 const disk = (free: number) => ({ name: 'default', free: free * 1e9, total: 200e9 })
 const folder = { path: '/data', hasStore: true }
 const keysOf = (keys: readonly StoredPublicKey[], signing?: string) =>

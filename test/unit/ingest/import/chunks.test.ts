@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import type { FinishedLoad } from '../../../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../../../../src/ingest/loader/load-report.js'
+import { takeBatch } from '../../../../src/ingest/loader/load-source.js'
 import {
   buildChunkId,
   computeFingerprint,
@@ -79,7 +80,7 @@ test('fingerprintPrefixes leaves out prefixes that are longer than the bytes', (
 
 test('without its last row, a chunk reports one row less', () => {
   const load = (report: Partial<LoadReport>, rowsLeft: number[] = []): FinishedLoad => ({
-    load: { number: 1, batch: 'b', step: 3, slices: 1 },
+    load: { number: 1, ...takeBatch('b'), step: 3, slices: 1 },
     report: { ...EMPTY_REPORT, ...report },
     rowsLeft,
   })
