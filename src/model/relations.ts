@@ -4,7 +4,13 @@ import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
 import type { Measure } from './measures.js'
 import { LIVE } from './rollup-table-sets.js'
-import { ROLLUPS, type Rollup, type RollupName, type RollupSubject } from './rollups.js'
+import {
+  ROLLUPS,
+  type Rollup,
+  type RollupName,
+  type RollupSubject,
+  type UserSubject,
+} from './rollups.js'
 
 /**
  * The facts. `whole_sessions` are the sessions with their sums of events, for questions about session attributes: what
@@ -40,7 +46,7 @@ export interface Relation {
   /** The conditions that rows must satisfy besides project, period and filters. */
   readonly conditions: readonly Sql[]
   /** Which groups a rollup has. Absent for facts. */
-  readonly rollup?: RollupSubject | 'users'
+  readonly rollup?: RollupSubject | UserSubject
   /** Computes each measure from the rows of a group. The relation cannot answer a measure that is missing. */
   readonly measures: Readonly<Partial<Record<Measure, Sql>>>
   /** Computes the users of a group's rows as a bitmap that can be united with others. */
@@ -65,7 +71,7 @@ function describeRollup(rollup: Rollup): Relation {
     ...(grain === 'day' ? { dayKey: dateColumn } : {}),
     conditions: [],
     rollup: subject,
-    ...(subject === 'users'
+    ...(rollup.sums.length === 0
       ? {
           measures: { users: sql`groupBitmapMerge(users)` },
           userBitmap: sql`groupBitmapMergeState(users)`,
@@ -161,5 +167,14 @@ export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup 
 )
 
 export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(ALL)
+
+/** Whether a relation counts by pairs of dimensions. */
+export const isPairRollup = (name: RelationName): boolean =>
+  RELATIONS[name].rollup === 'pairs' || RELATIONS[name].rollup === 'pair_users'
+
+/** What is read of projects whose pairs are not counted: all relations but those of pairs. */
+export const WITHOUT_PAIRS: readonly RelationName[] = ALL_RELATIONS.filter(
+  (name) => !isPairRollup(name),
+)
 
 export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
