@@ -8,6 +8,7 @@ import { printLoadRates } from './shared/load-rate.js'
 import { measure, type Measured } from './reads/measure.js'
 import { QUERIES } from './reads/queries.js'
 import { createQueryClient, issueToken, startServiceProcess } from './shared/service.js'
+import { isPaired } from '../src/rollups/paired-projects.js'
 import { readProjectSizes } from '../src/projects/project-sizes.js'
 import { checkRollups } from '../test/support/store/loading.js'
 import { openBenchStore, withDataFolder } from './shared/data-folder.js'
@@ -57,6 +58,7 @@ async function measureAll(store: Store, dataDir: string, address: string, tokens
           usualRuns: USUAL_RUNS,
           now: NOW,
           readSizes,
+          isPaired: (one) => isPaired(store.lookups, one),
         }),
       )
     }

@@ -3361,7 +3361,7 @@ export interface components {
              */
             readonly relation: string;
             /**
-             * @description Of pre-computed counts, what they count by.
+             * @description Of pre-computed counts, what they count by: a dimension, or a pair of them such as `page:path and country`.
              * @example country
              */
             readonly dimension?: string;

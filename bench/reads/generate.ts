@@ -26,7 +26,7 @@ import {
   type Slice,
 } from './generate-sql.js'
 import { measureMs } from '../shared/figures.js'
-import { rebuildRollups } from '../../test/support/store/loading.js'
+import { pairLargeProjects, rebuildRollups } from '../../test/support/store/loading.js'
 
 export const LARGE = 'large'
 export const SMALL = 'small-001'
@@ -63,6 +63,9 @@ export async function generateYear(store: Store, events: number): Promise<void> 
   note(`generated in ${seconds(await measureMs(() => insertFacts(store, events)))} s`)
   const rebuilt = await measureMs(() => rebuildRollups(writer, {}))
   note(`rollups computed in ${seconds(rebuilt)} s`)
+  // The service counts the pairs of large projects after a while.
+  const paired = await measureMs(() => pairLargeProjects(store))
+  note(`pairs computed in ${seconds(paired)} s`)
   // Recorded as the first load, so that later loads continue from it. It also marks the generation as complete.
   const report = { ...EMPTY_REPORT, events: await countRows(store, sql`events`) }
   await recordLoaded(

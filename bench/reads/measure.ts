@@ -6,6 +6,7 @@ import { summarize, measureMs, type Summary } from '../shared/figures.js'
 import { buildUsualStatements } from './queries-as-usual.js'
 import { listWays, type Way } from './queries-by-hand.js'
 import { buildRequest, type BenchQuery } from './queries.js'
+import { ALL_RELATIONS, WITHOUT_PAIRS } from '../../src/model/relations.js'
 import type { ReadSizes } from '../../src/projects/project-sizes.js'
 import type { SendQuery } from '../shared/service.js'
 
@@ -30,6 +31,8 @@ export interface MeasureOptions {
   readonly now: Date
   /** Reads what the service's planner knows about a project. */
   readonly readSizes: ReadSizes
+  /** Returns whether the service may read rollups of pairs of a project. */
+  readonly isPaired: (project: string) => Promise<boolean>
 }
 
 /** @throws Error when the service and a hand-written statement return different rows */
@@ -48,7 +51,10 @@ export async function measure(benchQuery: BenchQuery, options: MeasureOptions): 
   if (usual.length > 0) await runUsual()
   const { project } = benchQuery
   const sizes = await options.readSizes(project)
-  const { statistics } = await client.run(buildQueryStatement(request, project, now, sizes))
+  const relations = (await options.isPaired(project)) ? ALL_RELATIONS : WITHOUT_PAIRS
+  const { statistics } = await client.run(
+    buildQueryStatement(request, project, now, sizes, relations),
+  )
 
   const times = { service: [] as number[], byHand: [] as number[], usual: [] as number[] }
   for (let i = 0; i < runs; i++) {

@@ -22,6 +22,13 @@ export const MONTH: BenchPeriod = {
   bucket: (time) => sql`toDate(${time})`,
   step: sql`INTERVAL 1 DAY`,
 }
+/** Two whole months and parts of two others. */
+export const QUARTER: BenchPeriod = {
+  ...MONTH,
+  name: '90 days',
+  range: ['2025-03-18', '2025-06-15'],
+  start: new Date('2025-03-18T00:00:00Z'),
+}
 export const YEAR: BenchPeriod = {
   name: '12 months',
   range: ['2025-01-01', '2025-12-31'],

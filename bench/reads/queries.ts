@@ -1,9 +1,9 @@
 /** The queries: the requests to the service, and the columns for the same query on the facts. */
 import type { AnalyticsQueryRequest } from '../../src/contract/api.js'
-import { sql, TRUE, type Sql } from '../../src/clickhouse/sql.js'
+import { sql, string, TRUE, type Sql } from '../../src/clickhouse/sql.js'
 import { fillDefaults } from '../../test/support/world/world.js'
 import { LARGE, SMALL } from './generate.js'
-import { COMPOSED, MONTH, YEAR, type BenchPeriod } from './periods.js'
+import { COMPOSED, MONTH, QUARTER, YEAR, type BenchPeriod } from './periods.js'
 
 /** A query without its project and period. */
 export interface Shape {
@@ -73,6 +73,12 @@ const IN_RARE_COUNTRY = {
   type: 'location',
   country: { operator: 'oneOf', value: ['LJ'] },
 } as const
+const IN_ORGANIC = {
+  type: 'channel',
+  operator: 'oneOf',
+  value: ['Organic Search'],
+} as const
+const ON_MOBILES = { type: 'device', operator: 'oneOf', value: ['mobile'] } as const
 const IN_CHROME = { type: 'browser', operator: 'oneOf', value: ['Chrome'] } as const
 
 /** Adds a condition on columns that events and sessions both have. */
@@ -89,18 +95,36 @@ const addFilter = (
   isVisit: sql`${shape.isVisit} AND ${condition}`,
 })
 
+/** Selects the visits of the year that have an event: the generated visits end before the year does. */
+const addVisitFilter = (
+  shape: Shape,
+  what: string,
+  one: NonNullable<AnalyticsQueryRequest['filters']>[number],
+  isEvent: Sql,
+): Shape =>
+  addFilter(
+    shape,
+    what,
+    [{ type: 'visit', filters: [one] }],
+    sql`session IN (SELECT session FROM events WHERE project_id = ${string(LARGE)} AND ${isEvent})`,
+  )
+
+const BY_NAME: Shape = {
+  name: 'by event:name',
+  request: { group_by: ['event:name'] },
+  event: () => sql`name`,
+  isEvent: sql`name != 'pageview'`,
+  isVisit: TRUE,
+}
+const BY_CAMPAIGN = groupByAttribute('by utm_campaign', sql`utm_campaign`, 'utm_campaign')
+const IN_COUNTRY_BY_PATH = addFilter(BY_PATH, 'country', [IN_COUNTRY], sql`country = 'BA'`)
+
 const SHAPES: readonly Shape[] = [
   TOTAL,
   SERIES,
   BY_COUNTRY,
   BY_PATH,
-  {
-    name: 'by event:name',
-    request: { group_by: ['event:name'] },
-    event: () => sql`name`,
-    isEvent: sql`name != 'pageview'`,
-    isVisit: TRUE,
-  },
+  BY_NAME,
   {
     name: 'by event:prop:plan',
     request: { group_by: ['event:prop:plan'] },
@@ -108,7 +132,7 @@ const SHAPES: readonly Shape[] = [
     isEvent: sql`mapContains(properties, 'plan')`,
     isVisit: TRUE,
   },
-  addFilter(BY_PATH, 'country', [IN_COUNTRY], sql`country = 'BA'`),
+  IN_COUNTRY_BY_PATH,
   addFilter(BY_PATH, 'a rare country', [IN_RARE_COUNTRY], sql`country = 'LJ'`),
   addFilter(BY_COUNTRY, 'browser', [IN_CHROME], sql`browser = 'Chrome'`),
   addFilter(
@@ -117,13 +141,42 @@ const SHAPES: readonly Shape[] = [
     [IN_COUNTRY, IN_CHROME],
     sql`country = 'BA' AND browser = 'Chrome'`,
   ),
+  addFilter(BY_PATH, 'channel', [IN_ORGANIC], sql`referrer_type = 'search'`),
+  addFilter(BY_NAME, 'device', [ON_MOBILES], sql`device_type = 'mobile'`),
+  addFilter(
+    TOTAL,
+    'country and browser',
+    [IN_COUNTRY, IN_CHROME],
+    sql`country = 'BA' AND browser = 'Chrome'`,
+  ),
+  addFilter(BY_CAMPAIGN, 'channel', [IN_ORGANIC], sql`referrer_type = 'search'`),
 ]
 /** Further queries of the large project. */
 const MORE: readonly (readonly [BenchPeriod, Shape])[] = [
   [COMPOSED, TOTAL],
   [COMPOSED, BY_COUNTRY],
+  [COMPOSED, IN_COUNTRY_BY_PATH],
+  [QUARTER, IN_COUNTRY_BY_PATH],
+  [
+    YEAR,
+    addVisitFilter(
+      BY_COUNTRY,
+      'visits with an event',
+      { type: 'event', name: { operator: 'eq', value: 'event-1' } },
+      sql`name = 'event-1'`,
+    ),
+  ],
+  [
+    YEAR,
+    addVisitFilter(
+      BY_COUNTRY,
+      'visits that saw a page',
+      { type: 'page', path: { operator: 'eq', value: '/section/7' } },
+      sql`path = '/section/7'`,
+    ),
+  ],
   [MONTH, groupByAttribute('by city', sql`city`, 'city')],
-  [MONTH, groupByAttribute('by utm_campaign', sql`utm_campaign`, 'utm_campaign')],
+  [MONTH, BY_CAMPAIGN],
 ]
 
 export const QUERIES: readonly BenchQuery[] = [

@@ -8,20 +8,21 @@ import type { AnalyticsQueryRequest } from '../../src/contract/api.js'
 import { findEngine } from '../../src/clickhouse/embedded/find-engine.js'
 import type { Account, Endpoint } from '../../src/clickhouse/endpoint.js'
 import type { ProjectSizes } from '../../src/model/project-sizes.js'
-import { ALL_RELATIONS } from '../../src/model/relations.js'
+import { WITHOUT_PAIRS } from '../../src/model/relations.js'
 import type { Statement } from '../../src/clickhouse/sql.js'
 import { createQueryId } from '../../src/clickhouse/statements.js'
 
-/** Builds the statement that the service runs for a request. */
+/** Builds the statement that the service runs for a request. @param relations those that may be read of the project */
 export function buildQueryStatement(
   request: AnalyticsQueryRequest,
   projectId: string,
   now: Date,
   sizes?: ProjectSizes,
+  relations = WITHOUT_PAIRS,
 ): Statement {
   const period = resolvePeriod(request.date_range, now, now, request.time_zone)
   const query = resolveQuery(request, projectId, period)
-  return buildStatement(planQuery(query, ALL_RELATIONS, sizes), 'bench')
+  return buildStatement(planQuery(query, relations, sizes), 'bench')
 }
 
 /** Finds the engine of a service that runs on the data folder. @throws when no engine runs there */

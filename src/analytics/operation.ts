@@ -36,7 +36,7 @@ export interface PlanDependencies {
   /** Reads the moment of a project's first event; null if it has no event. Called only for the date range `all`. */
   readonly firstEventAt: (projectId: string) => Promise<Date | null>
   readonly now: () => Date
-  /** Returns the relations that may be read, the cheapest first; all by default. */
+  /** Returns the relations that may be read, the cheapest first; all but those of pairs by default. */
   readonly listRelations?: (() => readonly RelationName[]) | undefined
   /** Reads how much data a shard of the project has, if that is known soon; a query fails if it rejects. If left out, it is not known. */
   readonly readSizes?: ((projectId: string) => Promise<ProjectSizes | undefined>) | undefined

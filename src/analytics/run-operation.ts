@@ -1,6 +1,6 @@
 /** Runs an operation: resolves a validated request, plans it, reads the rows, and builds the response. */
 import { createNonce } from '../model/origin.js'
-import { ALL_RELATIONS, isRollup, type RelationName } from '../model/relations.js'
+import { isRollup, type RelationName, WITHOUT_PAIRS } from '../model/relations.js'
 import { planQuery, withoutWholeSessions } from './plan/planner.js'
 import { checkRows, namePatterns } from './check-rows.js'
 import type {
@@ -107,7 +107,7 @@ async function createPlanner(
   { listRelations, readSizes, group }: PlanDependencies,
 ): Promise<PlanQuery> {
   const sizes = await readSizes?.(project.id)
-  const listed = listRelations?.() ?? ALL_RELATIONS
+  const listed = listRelations?.() ?? WITHOUT_PAIRS
   const known = group?.isWidening === true ? listed.filter(isFact) : listed
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.

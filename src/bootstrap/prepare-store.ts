@@ -9,8 +9,9 @@ import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
-import { formatDuration, SECOND_MS } from '../lib/time.js'
+import { formatDuration, MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import { ensureRollups, isBuildLong } from '../rollups/ensure-rollups.js'
+import { pairLargeProjects } from '../rollups/paired-projects.js'
 import { readRollupState } from '../rollups/progress.js'
 import type { WaitOptions } from './retry-while-away.js'
 import { NOTICE_MS } from './serving/rollup-trust.js'
@@ -66,8 +67,7 @@ async function buildRollups(
   loader: LoaderContext,
   { onNotice, onPhase, stop = NEVER }: Pick<WaitOptions, 'onNotice' | 'onPhase' | 'stop'>,
 ): Promise<void> {
-  const fenced = { admin: fenceConnection(admin, stop), writer: fenceConnection(writer, stop) }
-  await ensureRollups(fenced, {
+  await ensureRollups(fence({ admin, writer }, stop), {
     finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
     noticeMs: NOTICE_MS,
     stop,
@@ -79,12 +79,24 @@ async function buildRollups(
   })
 }
 
+/** Returns connections that send nothing once a signal is aborted. */
+const fence = (
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
+  signal: AbortSignal,
+): Pick<Store, 'admin' | 'writer'> => ({
+  admin: fenceConnection(admin, signal),
+  writer: fenceConnection(writer, signal),
+})
+
 /** The pause after a build that failed. */
 const RETRY_MS = 10 * SECOND_MS
+/** How often projects are looked for whose pairs are to be counted. */
+const LOOK_MS = 10 * MINUTE_MS
 
 /**
  * Builds the rollups while the service runs, if they are outdated. Until it has finished, queries read the facts. A build
- * that fails is repeated: it goes on after the last month.
+ * that fails is repeated: it goes on after the last month. Then it looks from time to time for projects that have become large
+ * enough to have rollups of pairs.
  *
  * @returns a function that stops the build
  */
@@ -99,14 +111,19 @@ export function startRollupBuild(
   const background = { admin: store.admin, writer: withLowPriority(store.writer) }
   const build = async (): Promise<void> => {
     for (;;) {
+      let pause = RETRY_MS
       try {
         await buildRollups(background, loader, { onNotice, stop })
-        return
+        await pairLargeProjects(fence(background, stop), {
+          finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
+          ...(loader.noticeMs === undefined ? {} : { changeNoticeMs: loader.noticeMs }),
+        })
+        pause = LOOK_MS
       } catch (error) {
         if (stop.aborted) return
         logger.warn({ err: error }, 'the rollups could not be built: the build will be repeated')
       }
-      await sleep(RETRY_MS, undefined, { ref: false, signal: stop })
+      await sleep(pause, undefined, { ref: false, signal: stop })
     }
   }
   // The pause rejects when the build is stopped.

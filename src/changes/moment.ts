@@ -18,6 +18,8 @@ export interface Moment {
   readonly published: readonly string[]
   /** Whether rows are hidden that are being deleted. Rollups may count some of them. */
   readonly isHiding: boolean
+  /** How many of the projects have rollups of pairs. */
+  readonly paired: number
   /** Whether nothing has changed lately. Then it is cheaper to ask after a statement whether that is still so than to let it check. */
   readonly isQuiet: boolean
 }
@@ -39,6 +41,7 @@ export const toMoment = (states: readonly State[]): Moment | undefined =>
     : {
         published: states.map(({ published }) => published),
         isHiding: states.some(({ isHiding }) => isHiding),
+        paired: states.filter(({ isPaired }) => isPaired).length,
         isQuiet: false,
       }
 
@@ -114,6 +117,7 @@ export async function waitForMoment<One>(
 export const joinMoments = (moments: readonly Moment[]): Moment => ({
   published: moments.flatMap(({ published }) => published),
   isHiding: moments.some(({ isHiding }) => isHiding),
+  paired: Math.min(...moments.map(({ paired }) => paired)),
   isQuiet: moments.every(({ isQuiet }) => isQuiet),
 })
 

@@ -34,9 +34,10 @@ export function printReport(
 }
 
 function formatDifference(difference: Difference): readonly string[] {
-  const { rollup, projectId, dimension, value, date, stored, facts } = difference
+  const { rollup, projectId, dimension, value, other, date, stored, facts } = difference
   // Values come from events, so anyone can choose them. As JSON, a value cannot break the line.
-  const group = [rollup, projectId, dimension, JSON.stringify(value), date]
+  const values = [value, ...(other === undefined ? [] : [other])].map((one) => JSON.stringify(one))
+  const group = [rollup, projectId, dimension, values.join(', '), date]
   // A bitmap can hold other users than the events and still the same number of them.
   const note = isDeepStrictEqual(stored, facts) ? ' (different ones)' : ''
   return [...group, formatMeasures(stored), formatMeasures(facts) + note]

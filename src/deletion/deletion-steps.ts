@@ -4,10 +4,20 @@
  */
 import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { identifier, sql, statement, string, uint32s, uint64, type Sql } from '../clickhouse/sql.js'
+import {
+  identifier,
+  join,
+  sql,
+  statement,
+  string,
+  uint32s,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import { matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
+import { listKeyColumns, USER_ROLLUPS, writeOther, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
@@ -104,15 +114,15 @@ async function stageDeletion(
   const own = isOwnRow(deletion)
   await backfillRollups(writer, tables, { events: own, sessions: own })
   await stageRetraction(writer, tables)
-  const { users_daily, users_monthly } = tables.rollups
+  const selectGroups = (rollup: Rollup): Sql => sql`
+SELECT
+  ${string(rollup.frequency)} AS grain, project_id, dimension, value, ${writeOther(rollup)} AS other, ${rollup.dateColumn} AS day,
+  arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
+FROM ${tables.rollups[rollup.name]} GROUP BY ${join(listKeyColumns(rollup))}`
   await writer.execute(
     statement(sql`
-CREATE TABLE ${nameGroupsTable(tables)} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
-SELECT 'daily' AS grain, project_id, dimension, value, day, arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
-FROM ${users_daily} GROUP BY project_id, dimension, value, day
-UNION ALL
-SELECT 'monthly', project_id, dimension, value, month, arrayJoin(bitmapToArray(groupBitmapMergeState(users)))
-FROM ${users_monthly} GROUP BY project_id, dimension, value, month`),
+CREATE TABLE ${nameGroupsTable(tables)} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, other, day) AS
+${join(USER_ROLLUPS.map(selectGroups), sql` UNION ALL `)}`),
   )
 }
 

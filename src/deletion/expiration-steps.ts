@@ -10,9 +10,15 @@
 import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
-import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
-import { LIVE } from '../model/rollup-table-sets.js'
-import { SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
+import { join, sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
+import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
+import {
+  listKeyColumns,
+  SUM_ROLLUPS,
+  USER_ROLLUPS,
+  writeOther,
+  type Rollup,
+} from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { applyRetraction, stageRetraction } from '../rollups/retract.js'
 import {
@@ -61,6 +67,9 @@ async function finishExpiration(
   await endExpiration(writer, expiration)
 }
 
+/** The month that is kept in part has a row in each of these. */
+const MONTHLY_USERS = USER_ROLLUPS.filter(({ grain }) => grain === 'month')
+
 const isOfProject = ({ projectId }: Expiration): Sql => sql`project_id = ${string(projectId)}`
 const firstKeptDay = ({ keptFrom }: Expiration): Sql => sql`toDate(${string(keptFrom)})`
 const startOfMonth = (expiration: Expiration): Sql =>
@@ -96,19 +105,22 @@ async function stageExpiration(
     sessions: sql`false`,
   })
   await stageRetraction(writer, gone)
+  const selectUsers = ({ rollups }: RollupTables, isOfGone: Sql): readonly Sql[] =>
+    MONTHLY_USERS.map(
+      (rollup) => sql`
+    SELECT project_id, dimension, value, ${writeOther(rollup)} AS other, month, users, ${isOfGone} AS is_gone
+    FROM ${rollups[rollup.name]}`,
+    )
+  const sides = [...selectUsers(gone, sql`true`), ...selectUsers(kept, sql`false`)]
   await writer.execute(
     statement(sql`
-CREATE TABLE ${groups} ENGINE = MergeTree ORDER BY (project_id, dimension, value, month) AS
-SELECT project_id, dimension, value, month, bitmapAndnot(gone_users, kept_users) AS all_users
+CREATE TABLE ${groups} ENGINE = MergeTree ORDER BY (project_id, dimension, value, other, month) AS
+SELECT project_id, dimension, value, other, month, bitmapAndnot(gone_users, kept_users) AS all_users
 FROM (
   SELECT
-    project_id, dimension, value, month,
+    project_id, dimension, value, other, month,
     groupBitmapMergeStateIf(users, is_gone) AS gone_users, groupBitmapMergeStateIf(users, NOT is_gone) AS kept_users
-  FROM (
-    SELECT *, true AS is_gone FROM ${gone.rollups.users_monthly}
-    UNION ALL
-    SELECT *, false FROM ${kept.rollups.users_monthly}
-  )
+  FROM (${join(sides, sql` UNION ALL `)})
   GROUP BY ALL
 )
 WHERE bitmapCardinality(all_users) > 0`),
@@ -140,25 +152,31 @@ async function correctRollups(
   { gone, groups }: ExpirationTables,
 ): Promise<void> {
   await deleteOldRows(writer, expiration, USER_ROLLUPS)
-  const users = LIVE.rollups.users_monthly
+  // A build that knew no pairs may have created the table.
+  await writer.execute(statement(sql`ALTER TABLE ${groups} ADD COLUMN IF NOT EXISTS other String`))
   // All groups of the month are written again: a mutation must not name the table of those that change.
   const isAffected = sql`${isOfProject(expiration)} AND month = ${startOfMonth(expiration)}`
-  await writer.execute(
-    statement(sql`
-INSERT INTO ${users} (project_id, dimension, value, month, generation, users)
-SELECT project_id, dimension, value, month, ${uint64(expiration.number)}, bitmapAndnot(stored.all_users, gone.all_users)
+  for (const rollup of MONTHLY_USERS) {
+    const users = LIVE.rollups[rollup.name]
+    const key = join(listKeyColumns(rollup))
+    // The groups of one dimension and those of pairs have different names.
+    await writer.execute(
+      statement(sql`
+INSERT INTO ${users} (${key}, generation, users)
+SELECT ${key}, ${uint64(expiration.number)}, bitmapAndnot(stored.all_users, gone.all_users)
 FROM (
-  SELECT project_id, dimension, value, month, groupBitmapMergeState(users) AS all_users
+  SELECT ${key}, groupBitmapMergeState(users) AS all_users
   FROM ${users} WHERE ${isAffected} GROUP BY ALL
 ) AS stored
-LEFT JOIN ${groups} AS gone USING (project_id, dimension, value, month)`),
-    { insert_deduplicate: 0 },
-  )
-  await writer.execute(
-    statement(
-      sql`DELETE FROM ${users} WHERE generation < ${uint64(expiration.number)} AND ${isAffected}`,
-    ),
-  )
+LEFT JOIN ${groups} AS gone USING (${key})`),
+      { insert_deduplicate: 0 },
+    )
+    await writer.execute(
+      statement(
+        sql`DELETE FROM ${users} WHERE generation < ${uint64(expiration.number)} AND ${isAffected}`,
+      ),
+    )
+  }
   await deleteOldRows(writer, expiration, SUM_ROLLUPS)
   await applyRetraction(writer, gone)
 }

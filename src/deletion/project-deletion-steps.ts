@@ -40,6 +40,7 @@ const TABLES = [
   sql`cutoffs`,
   sql`notes`,
   sql`uploads`,
+  sql`paired_projects`,
 ]
 
 /**

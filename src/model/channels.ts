@@ -1,6 +1,6 @@
-/** The rules that decide the channel of a session. It is computed from stored columns, so no column holds it. */
+/** The rules that decide the channel of a session. It is computed from stored columns, so no column of the facts holds it. */
 import type { Channel, ReferrerType } from '../contract/api.js'
-import { and, join, sql, string, type Sql } from '../clickhouse/sql.js'
+import { and, join, sql, string, strings, type Sql } from '../clickhouse/sql.js'
 import { SEARCH_SITE, SOCIAL_SITE } from './sites.js'
 
 /** The texts that rules compare, in lower case and without surrounding spaces. `source` is `utm_source`, or else the referrer. */
@@ -40,22 +40,57 @@ export const CHANNELS: readonly ChannelRow[] = [
 
 const normalize = (text: Sql): Sql => sql`lower(trimBoth(${text}))`
 
-const TEXTS: Readonly<Record<ChannelText, Sql>> = {
-  medium: normalize(sql`utm_medium`),
-  source: normalize(sql`if(utm_source != '', utm_source, referrer)`),
-  referrer: normalize(sql`referrer`),
+const isOfType = ({ type, matches }: ChannelRow): boolean =>
+  type !== undefined && matches === undefined
+/** The channels that follow from the type alone, with their types. No earlier rule is about the same type. */
+const TYPES: ReadonlyMap<string, string> = new Map(
+  CHANNELS.filter(isOfType).map(({ channel, type = '' }) => [channel, type]),
+)
+
+/**
+ * Writes the condition that the channel is one of some. Most follow from the type, which is far cheaper to read than all texts. If none of
+ * the others is asked for, ClickHouse finds that the second part is constant, and does not compute it.
+ */
+export function writeOneOfChannels(channels: readonly string[]): Sql {
+  const types = channels.flatMap((channel) => TYPES.get(channel) ?? [])
+  const others = channels.filter((channel) => !TYPES.has(channel))
+  const listed = strings(others)
+  const isOther = sql`(notEmpty(${listed}) AND ${writeChannel((column) => column)} IN ${listed})`
+  return sql`(${COLUMNS.type} IN ${strings(types)} OR ${isOther})`
 }
 
-function writeRow({ type, matches = {} }: ChannelRow): Sql {
-  const ofType = type === undefined ? [] : [sql`referrer_type = ${string(type)}`]
-  const ofTexts = (['medium', 'source', 'referrer'] as const).flatMap((text) => {
-    const pattern = matches[text]
-    return pattern === undefined ? [] : [sql`match(${TEXTS[text]}, ${string(pattern)})`]
-  })
-  return and([...ofType, ...ofTexts])
-}
+const COLUMNS = {
+  type: sql`referrer_type`,
+  medium: sql`utm_medium`,
+  source: sql`utm_source`,
+  referrer: sql`referrer`,
+} as const
 
-/** Computes the channel from columns that rows of events and of sessions have. */
-export const CHANNEL: Sql = sql`multiIf(${join(
-  CHANNELS.slice(0, -1).map((row) => sql`${writeRow(row)}, ${string(row.channel)}`),
-)}, ${string(CHANNELS.at(-1)?.channel ?? '')})`
+/**
+ * Computes the channel from columns that rows of events and of sessions have.
+ *
+ * @param read writes how each of these columns is read
+ */
+export function writeChannel(read: (column: Sql) => Sql): Sql {
+  const [medium, source, referrer] = [
+    read(COLUMNS.medium),
+    read(COLUMNS.source),
+    read(COLUMNS.referrer),
+  ]
+  const texts: Readonly<Record<ChannelText, Sql>> = {
+    medium: normalize(medium),
+    source: normalize(sql`if(${source} != '', ${source}, ${referrer})`),
+    referrer: normalize(referrer),
+  }
+  const writeRow = ({ type, matches = {} }: ChannelRow): Sql => {
+    const ofType = type === undefined ? [] : [sql`${read(COLUMNS.type)} = ${string(type)}`]
+    const ofTexts = (['medium', 'source', 'referrer'] as const).flatMap((text) => {
+      const pattern = matches[text]
+      return pattern === undefined ? [] : [sql`match(${texts[text]}, ${string(pattern)})`]
+    })
+    return and([...ofType, ...ofTexts])
+  }
+  return sql`multiIf(${join(
+    CHANNELS.slice(0, -1).map((row) => sql`${writeRow(row)}, ${string(row.channel)}`),
+  )}, ${string(CHANNELS.at(-1)?.channel ?? '')})`
+}

@@ -2,7 +2,7 @@
 import type { FilterField } from '../contract/api.js'
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { indexByName } from '../lib/records.js'
-import { CHANNEL } from './channels.js'
+import { writeChannel, writeOneOfChannels } from './channels.js'
 import { isCustomEvent } from './facts.js'
 import type { RollupSubject } from './rollups.js'
 
@@ -21,6 +21,10 @@ export interface DimensionRow {
    * sessions are then filtered through their events.
    */
   readonly sessionColumn?: Sql
+  /** Computes a session attribute without a column of its own. `read` writes how a column that it follows from is read. */
+  readonly compute?: (read: (column: Sql) => Sql) => Sql
+  /** Writes the condition on rows of facts that it is one of some values, where that is cheaper than to compute it. */
+  readonly isOneOf?: (values: readonly string[]) => Sql
   /** The column in `sessions` that groups visits where `sessionColumn` is absent. Absent: visits cannot be grouped. */
   readonly entryColumn?: Sql
   /** Builds the condition under which a value makes a group. Absent: every value does, including the empty one. */
@@ -49,6 +53,15 @@ const defineUncounted = <Name extends SessionAttribute>(name: Name) => {
 /** Defines a session attribute that rollups count by. */
 const defineAttribute = <Name extends SessionAttribute>(name: Name) =>
   ({ ...defineUncounted(name), rollupSubject: 'sessions' }) as const
+
+/** Defines a session attribute that is computed from others. */
+const defineComputed = <Name extends DimensionName>(
+  name: Name,
+  compute: (read: (column: Sql) => Sql) => Sql,
+) => {
+  const value = compute((column) => column)
+  return { name, eventColumn: value, sessionColumn: value, compute } as const
+}
 
 const notEmpty = (value: Sql): Sql => sql`notEmpty(${value})`
 
@@ -87,8 +100,13 @@ const ROWS = [
   // Sessions are quick to read, so no rollup counts these.
   { ...defineUncounted('region'), highCardinality: true },
   defineUncounted('language'),
-  // Computed from four columns, of sessions where nothing else is asked, so no rollup is kept up for it.
-  { name: 'channel', eventColumn: CHANNEL, sessionColumn: CHANNEL },
+  // It has about ten values, and takes long to compute.
+  {
+    ...defineComputed('channel', writeChannel),
+    isOneOf: writeOneOfChannels,
+    rollupSubject: 'sessions',
+    hasDailyRollup: true,
+  },
   // A visit that goes on leaves on another page with each pageview. So rollups would have to take its user out of a bitmap and all of
   // its events out of sums with each load, and have none of these.
   {

@@ -1,6 +1,6 @@
 /** The columns of the facts, in the order the loader writes them. */
 import { sql, type Sql } from '../clickhouse/sql.js'
-import { DIMENSION_ROWS } from './dimensions.js'
+import { DIMENSION_ROWS, type DimensionName } from './dimensions.js'
 import { SESSION_ATTRIBUTES } from './event-fields.js'
 
 /** The columns of the session attributes, which all events of a session share. */
@@ -47,15 +47,29 @@ export const SESSION_STATE_COLUMNS: readonly Sql[] = [
 
 export const SESSION_COLUMNS: readonly Sql[] = [...SESSION_STATE_COLUMNS, ...ATTRIBUTES]
 
-/** The session attributes that rollups have as groups. */
-export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly column: Sql }[] =
-  DIMENSION_ROWS.flatMap(({ name, rollupSubject, sessionColumn }) =>
-    rollupSubject === 'sessions' && sessionColumn !== undefined
-      ? [{ dimension: name, column: sessionColumn }]
-      : [],
-  )
+interface CountedAttribute {
+  readonly dimension: DimensionName
+  /** Writes its value. `read` writes how a column of a session attribute is read. */
+  readonly write: (read: (column: Sql) => Sql) => Sql
+}
 
-/** The columns of `event_changes`, besides `session`, `sign` and the counted attributes. */
+/** The session attributes that rollups have as groups. */
+export const COUNTED_ATTRIBUTES: readonly CountedAttribute[] = DIMENSION_ROWS.flatMap(
+  ({ name, rollupSubject, sessionColumn, compute }) =>
+    rollupSubject === 'sessions' && sessionColumn !== undefined
+      ? [{ dimension: name, write: compute ?? ((read) => read(sessionColumn)) }]
+      : [],
+)
+
+/** The columns that they are read from. */
+export const COUNTED_COLUMNS: readonly Sql[] = DIMENSION_ROWS.flatMap(
+  ({ rollupSubject, sessionColumn, compute }) =>
+    rollupSubject === 'sessions' && sessionColumn !== undefined && compute === undefined
+      ? [sessionColumn]
+      : [],
+)
+
+/** The columns of `event_changes`, besides `session`, `sign` and `COUNTED_COLUMNS`. */
 export const CHANGE_COLUMNS: readonly Sql[] = [
   sql`project_id`,
   sql`timestamp`,

@@ -5,7 +5,13 @@ import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.j
 import { isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
 import { aggregateNumbers } from './numbers.js'
 import { LIVE } from './rollup-table-sets.js'
-import { ROLLUPS, type Rollup, type RollupName, type RollupSubject } from './rollups.js'
+import {
+  ROLLUPS,
+  type Rollup,
+  type RollupName,
+  type RollupSubject,
+  type UserSubject,
+} from './rollups.js'
 
 /**
  * The facts. `whole_sessions` are the sessions with their sums of events, for questions about session attributes: what
@@ -41,7 +47,7 @@ export interface Relation {
   /** The conditions that rows must satisfy besides project, period and filters. */
   readonly conditions: readonly Sql[]
   /** Which groups a rollup has. Absent for facts. */
-  readonly rollup?: RollupSubject | 'users'
+  readonly rollup?: RollupSubject | UserSubject
   /** Computes each measure from the rows of a group. The relation cannot answer a measure that is missing. */
   readonly measures: Readonly<Partial<Record<NamedMeasure, Sql>>>
   /** Whether it has the numbers in properties. */
@@ -68,7 +74,7 @@ function describeRollup(rollup: Rollup): Relation {
     ...(grain === 'day' ? { dayKey: dateColumn } : {}),
     conditions: [],
     rollup: subject,
-    ...(subject === 'users'
+    ...(rollup.sums.length === 0
       ? {
           measures: { users: sql`groupBitmapMerge(users)` },
           userBitmap: sql`groupBitmapMergeState(users)`,
@@ -165,6 +171,15 @@ export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup 
 )
 
 export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(ALL)
+
+/** Whether a relation counts by pairs of dimensions. */
+export const isPairRollup = (name: RelationName): boolean =>
+  RELATIONS[name].rollup === 'pairs' || RELATIONS[name].rollup === 'pair_users'
+
+/** What is read of projects whose pairs are not counted: all relations but those of pairs. */
+export const WITHOUT_PAIRS: readonly RelationName[] = ALL_RELATIONS.filter(
+  (name) => !isPairRollup(name),
+)
 
 export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
 

@@ -1,13 +1,17 @@
-/** The rollups: one list of all eight, from which their names, columns, relations, views and coverage are derived. */
-import { declaredName, type Sql } from '../clickhouse/sql.js'
+/** The rollups: one list of all ten, from which their names, columns, relations, views and coverage are derived. */
+import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { EVENT_SUMS, VISIT_SUMS, type Measure, type SumMeasure } from './measures.js'
 
 /**
  * The groups that a rollup has. `sessions`: one group per session attribute and value, and one group of everything.
  * `pageviews`: one per page. `events`: one per event name, and per event property and value. The columns `dimension`
- * and `value` identify the group of a row.
+ * and `value` identify the group of a row. `pairs`: one group per pair of values of two dimensions (`pairs.ts`); the second value is in
+ * the column `other`.
  */
-export type RollupSubject = 'sessions' | 'pageviews' | 'events'
+export type RollupSubject = 'sessions' | 'pageviews' | 'events' | 'pairs'
+
+/** The groups whose users a rollup has as bitmaps: those of all single dimensions, or those of pairs. */
+export type UserSubject = 'users' | 'pair_users'
 
 /** The `dimension` of the one group that counts everything. */
 export const TOTAL = 'total'
@@ -15,51 +19,78 @@ export const TOTAL = 'total'
 /** The date of a rollup's rows: the day, or the first day of the month. */
 export type RollupGrain = 'day' | 'month'
 
-/** The sums of each subject, which are columns of its rollups by the same names. `users` has the groups of all subjects. */
-const SUBJECTS = [
-  { subject: 'sessions', sums: [...EVENT_SUMS, ...VISIT_SUMS] },
-  { subject: 'pageviews', sums: [...EVENT_SUMS, ...VISIT_SUMS] },
-  { subject: 'events', sums: EVENT_SUMS },
-  { subject: 'users', sums: [] },
-] as const
+const DAILY = { grain: 'day', frequency: 'daily' } as const
+const MONTHLY = { grain: 'month', frequency: 'monthly' } as const
+const GRAINS = [DAILY, MONTHLY] as const
 
-const GRAINS = [
-  { grain: 'day', frequency: 'daily' },
-  { grain: 'month', frequency: 'monthly' },
+const GROUP = [sql`dimension`, sql`value`]
+const PAIR = [...GROUP, sql`other`]
+
+/**
+ * The sums of each subject, which are columns of its rollups by the same names. `users` has the groups of all single dimensions. Pairs
+ * are counted by month only: by day there would be nearly as many as events.
+ */
+const SUBJECTS = [
+  { subject: 'sessions', sums: [...EVENT_SUMS, ...VISIT_SUMS], grains: GRAINS, group: GROUP },
+  { subject: 'pageviews', sums: [...EVENT_SUMS, ...VISIT_SUMS], grains: GRAINS, group: GROUP },
+  { subject: 'events', sums: EVENT_SUMS, grains: GRAINS, group: GROUP },
+  { subject: 'users', sums: [], grains: GRAINS, group: GROUP },
+  { subject: 'pairs', sums: [...EVENT_SUMS, ...VISIT_SUMS], grains: [MONTHLY], group: PAIR },
+  { subject: 'pair_users', sums: [], grains: [MONTHLY], group: PAIR },
 ] as const
 
 type Frequency = (typeof GRAINS)[number]['frequency']
-export type RollupName = `${RollupSubject | 'users'}_${Frequency}`
+export type RollupName =
+  | `${Exclude<RollupSubject, 'pairs'> | 'users'}_${Frequency}`
+  | 'pairs_monthly'
+  | 'pair_users_monthly'
 
 export interface Rollup {
   readonly name: RollupName
-  readonly subject: RollupSubject | 'users'
+  readonly subject: RollupSubject | UserSubject
   readonly grain: RollupGrain
   /** The grain as the names of tables spell it. */
   readonly frequency: Frequency
   /** The column of the day, or of the first day of the month. */
   readonly dateColumn: Sql
-  /** The columns that hold sums. Empty for `users`, whose rows hold a bitmap in the column `users`. */
+  /** The columns that name a group within a project. */
+  readonly group: readonly Sql[]
+  /** The columns that hold sums. Empty for rollups of users, whose rows hold a bitmap in the column `users`. */
   readonly sums: readonly SumMeasure[]
   /** What it measures: its sums, or `users`. */
   readonly measures: readonly Measure[]
 }
 
-export const ROLLUPS: readonly Rollup[] = SUBJECTS.flatMap(({ subject, sums }) =>
-  GRAINS.map(({ grain, frequency }) => ({
-    name: `${subject}_${frequency}` as const,
+export const ROLLUPS: readonly Rollup[] = SUBJECTS.flatMap(({ subject, sums, grains, group }) =>
+  grains.map(({ grain, frequency }) => ({
+    name: `${subject}_${frequency}` as RollupName,
     subject,
     grain,
     frequency,
     dateColumn: declaredName(grain),
+    group,
     sums,
-    measures: subject === 'users' ? ['users'] : sums,
+    measures: sums.length === 0 ? ['users'] : sums,
   })),
 )
 
 /** The rollups that hold sums, and those that hold bitmaps of users. */
-export const SUM_ROLLUPS = ROLLUPS.filter(({ subject }) => subject !== 'users')
-export const USER_ROLLUPS = ROLLUPS.filter(({ subject }) => subject === 'users')
+export const SUM_ROLLUPS = ROLLUPS.filter(({ sums }) => sums.length > 0)
+export const USER_ROLLUPS = ROLLUPS.filter(({ sums }) => sums.length === 0)
+
+/** Whether a rollup has pairs of values as groups. */
+export const isOfPairs = ({ subject }: Pick<Rollup, 'subject'>): boolean =>
+  subject === 'pairs' || subject === 'pair_users'
+
+/** Writes the second value of a rollup's groups: empty where groups have one. */
+export const writeOther = (rollup: Rollup): Sql => (isOfPairs(rollup) ? sql`other` : sql`''`)
+
+/** Lists the columns that name a row of a rollup: project, group and date. */
+export const listKeyColumns = ({ group, dateColumn }: Rollup): readonly Sql[] => [
+  sql`project_id`,
+  ...group,
+  dateColumn,
+]
 
 export const ROLLUP_NAMES: readonly RollupName[] = ROLLUPS.map(({ name }) => name)
 

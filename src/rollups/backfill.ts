@@ -2,7 +2,7 @@
 import type { Connection, Settings } from '../clickhouse/connection.js'
 import { isClickHouseError } from '../clickhouse/errors.js'
 import { and, join, sql, statement, TRUE, uint32, type Sql } from '../clickhouse/sql.js'
-import { CHANGE_COLUMNS, COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
+import { CHANGE_COLUMNS, COUNTED_COLUMNS } from '../model/fact-columns.js'
 import { LIVE, type Facts, type RollupTables } from '../model/rollup-table-sets.js'
 import { ROLLUP_NAMES } from '../model/rollups.js'
 import { createViews, dropTableSets } from './materialized-views.js'
@@ -47,7 +47,7 @@ export const limitBlocks = ({ rows, threads }: Blocks): Settings => ({
 /** A statement adds up about this many events at most, which takes a minute or two. */
 const MAX_STATEMENT_ROWS = 20_000_000
 
-const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_ATTRIBUTES.map(({ column }) => column)])
+const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_COLUMNS])
 
 /**
  * Creates the tables and the views between them, and inserts the facts. The facts must not change in the meantime:

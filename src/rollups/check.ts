@@ -13,6 +13,8 @@ export interface Difference {
   readonly projectId: string
   readonly dimension: string
   readonly value: string
+  /** The second value of a pair; absent for other groups. */
+  readonly other?: string
   /** The day, or the first day of the month. */
   readonly date: string
   /** Each measure as the rollup stores it, and as computed from the facts; duration in milliseconds. */
@@ -78,6 +80,7 @@ interface Row {
   readonly project_id: string
   readonly dimension: string
   readonly value: string
+  readonly other?: string
   readonly date: string
   readonly stored: readonly number[]
   readonly facts: readonly number[]
@@ -98,7 +101,7 @@ async function compareRollup(
     ON_DISK,
   )
   const { groups, different } = counted.rows[0] ?? { groups: 0, different: 0 }
-  const rows = different === 0 ? [] : await selectSamples(writer, compared)
+  const rows = different === 0 ? [] : await selectSamples(writer, rollup, compared)
   return {
     months: 1,
     groups,
@@ -114,13 +117,17 @@ async function compareRollup(
 }
 
 /** Selects the first groups that differ. This is a separate query, because in most months no group differs. */
-async function selectSamples(writer: Connection, compared: Sql): Promise<readonly Row[]> {
+async function selectSamples(
+  writer: Connection,
+  { group }: Rollup,
+  compared: Sql,
+): Promise<readonly Row[]> {
   const { rows } = await writer.query<Row>(
     statement(
       sql`
-        SELECT project_id, dimension, value, toString(date) AS date, stored, facts
+        SELECT project_id, ${join(group)}, toString(date) AS date, stored, facts
         FROM (${compared} HAVING stored_print != facts_print)
-        ORDER BY project_id, dimension, value, date
+        ORDER BY project_id, ${join(group)}, date
         LIMIT ${uint32(MAX_SAMPLES)}`,
     ),
     ON_DISK,
@@ -149,17 +156,19 @@ function selectBothSides(
       isOfMonth(rollup.dateColumn, month, projectId),
     )
   const sides = [select(stored, sql`true`), select(rollups, sql`false`)]
+  const key = join([sql`project_id`, ...rollup.group, sql`date`])
   return sql`
-SELECT project_id, dimension, value, date,
+SELECT ${key},
   sumForEachIf(measured, is_stored) AS stored, sumForEachIf(measured, NOT is_stored) AS facts,
   sumIf(print, is_stored) AS stored_print, sumIf(print, NOT is_stored) AS facts_print
 FROM (${join(sides, sql` UNION ALL `)})
-GROUP BY project_id, dimension, value, date`
+GROUP BY ${key}`
 }
 
 /** Selects the groups of one table. Groups whose measures are all zero are left out: they count as absent. */
 function selectSide(rollup: Rollup, table: Sql, isStored: Sql, isSelected: Sql): Sql {
-  const countsUsers = rollup.subject === 'users'
+  const countsUsers = rollup.sums.length === 0
+  const group = join(rollup.group)
   const measured = countsUsers
     ? sql`[toInt64(groupBitmapMerge(users))]`
     : sql`[${join(listSumColumns(rollup).map((column) => sql`sum(${column})`))}]`
@@ -167,9 +176,9 @@ function selectSide(rollup: Rollup, table: Sql, isStored: Sql, isSelected: Sql):
     ? sql`cityHash64(arraySort(bitmapToArray(groupBitmapMergeState(users))))`
     : sql`cityHash64(measured)`
   return sql`
-SELECT project_id, dimension, value, ${rollup.dateColumn} AS date, ${measured} AS measured, ${print} AS print, ${isStored} AS is_stored
+SELECT project_id, ${group}, ${rollup.dateColumn} AS date, ${measured} AS measured, ${print} AS print, ${isStored} AS is_stored
 FROM ${table} WHERE ${isSelected}
-GROUP BY project_id, dimension, value, date
+GROUP BY project_id, ${group}, date
 HAVING arrayExists(one -> one != 0, measured)
 SETTINGS optimize_aggregation_in_order = 1`
 }

@@ -16,6 +16,7 @@ import {
   recordMonth,
   recordViews,
 } from './progress.js'
+import { beginPairs, completePairs, listBegun, listDue } from './paired-projects.js'
 import { rebuildRollups } from './rebuild.js'
 
 interface EnsureRollupsOptions extends Pick<
@@ -51,6 +52,9 @@ export async function ensureRollups(
       if (await isBuilt(store.writer)) return
       await build(store, options, lease)
       // While this process was suspended, another process may have built a different definition.
+      await lease.assertHeld()
+      const begun = await listBegun(store.writer)
+      if (begun.length > 0) await completePairs(store.writer, begun, options)
       await lease.assertHeld()
       await recordBuilt(store.writer)
     },
@@ -89,6 +93,9 @@ async function build(
     await recordBegun(writer)
     if (views !== '') await sleep(noticeMs, undefined, { signal: stop })
     await recreateViews(admin)
+    // Their pairs are counted together with everything else.
+    const large = await listDue(writer)
+    if (large.length > 0) await beginPairs({ admin, writer }, large)
     views = await hashLiveViews(admin)
     await recordViews(writer, views)
     done = new Set()

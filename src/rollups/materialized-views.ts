@@ -10,16 +10,21 @@ import {
   type TableNames,
 } from '../clickhouse/temporary-tables.js'
 import { LIVE, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
-import { defineViews } from './view-definitions.js'
+import { defineSingleViews, defineViews } from './view-definitions.js'
 
 const getViewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`
 
-/** Creates the views between the tables. */
+/**
+ * Creates the views between the tables that are missing. Those of pairs take time with each load, so there are none until a project
+ * has pairs.
+ */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
-  for (const { name, target, select } of defineViews(tables)) {
+  const { rows } = await connection.query(statement(sql`SELECT 1 FROM paired_projects LIMIT 1`))
+  const views = rows.length > 0 ? defineViews(tables) : defineSingleViews(tables)
+  for (const { name, target, select } of views) {
     const view = identifier(`${getViewPrefix(tables)}${name}`)
     await connection.execute(
-      statement(sql`CREATE MATERIALIZED VIEW ${view} TO ${target} AS ${select}`),
+      statement(sql`CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${target} AS ${select}`),
     )
   }
 }

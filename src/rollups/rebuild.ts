@@ -2,10 +2,11 @@
 import { ALL_PROJECTS, announceChange, selectProject } from '../changes/announce-change.js'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
-import { sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
+import { and, sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { ROLLUPS, type Rollup } from '../model/rollups.js'
+import { isOfPairs, ROLLUPS, type Rollup } from '../model/rollups.js'
 import { findPartition, isOfMonth } from './months.js'
+import { IS_PAIRED } from './pair-views.js'
 import { forEachMonth, type MonthsOptions, type ShadowMonth } from './process-months.js'
 
 /**
@@ -47,10 +48,11 @@ async function prepareRollup(rollup: Rollup, shadowMonth: ShadowMonth): Promise<
   await addOtherRows(rollup, shadowMonth)
   // A month without facts has no groups left: its users were deleted. Nothing else may empty a partition.
   const isEmpty = !(await hasRows(holder, rebuilt, TRUE))
-  if (
-    isEmpty &&
-    (await hasRows(holder, sql`events`, isOfMonth(sql`timestamp`, month, projectId)))
-  ) {
+  const isCounted = and([
+    isOfMonth(sql`timestamp`, month, projectId),
+    isOfPairs(rollup) ? IS_PAIRED : TRUE,
+  ])
+  if (isEmpty && (await hasRows(holder, sql`events`, isCounted))) {
     throw new Error(
       `the rebuild of ${rollup.name} found no groups for ${month}, but there are events`,
     )

@@ -6,23 +6,34 @@ import {
   inlineHashes,
   inlineTexts,
 } from '../clickhouse/temporary-tables.js'
-import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import {
+  join,
+  not,
+  sql,
+  statement,
+  string,
+  strings,
+  uint32,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
-import { USER_ROLLUPS, type Rollup } from '../model/rollups.js'
+import { PAIRS } from '../model/pairs.js'
+import { isOfPairs, listKeyColumns, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 
 /** The partition of a rollup that a `day` belongs to, by the frequency of the rollup. */
 const PARTITIONS = { daily: sql`toYYYYMM(day)`, monthly: sql`toYear(day)` }
 
 /** A group by a 128-bit hash of its key. */
-const hashGroup = (dateColumn: Sql): Sql =>
-  sql`reinterpretAsUInt128(sipHash128(project_id, dimension, value, ${dateColumn}))`
+const hashGroup = ({ group }: Rollup, date: Sql): Sql =>
+  sql`reinterpretAsUInt128(sipHash128(project_id, ${join(group)}, ${date}))`
 
 /** The most groups that one statement deletes: their hashes are in its text. */
 const MAX_GROUPS = 50_000
 
 /** Decides which statement deletes a group. */
-const HASH = sql`cityHash64(project_id, dimension, value, day)`
+const HASH = sql`cityHash64(project_id, dimension, value, other, day)`
 
 /** The groups that one statement deletes: `part` of `parts` of them. */
 interface AffectedGroups {
@@ -37,7 +48,7 @@ interface AffectedGroups {
  * the removed users, so no query may read them. Idempotent. The caller holds the loader lease.
  *
  * @param stale a table of the users to remove from each group, with the columns `grain` (`daily` or `monthly`),
- *   `project_id`, `dimension`, `value`, `day` (for a month, its first day) and `user`
+ *   `project_id`, `dimension`, `value`, `other` (of pairs; else empty), `day` (for a month, its first day) and `user`
  * @param generation must be higher than in all earlier calls
  * @param rollups the tables to write to; the live ones by default
  */
@@ -47,6 +58,8 @@ export async function removeUsersFromRollups(
   generation: number,
   rollups: RollupTables['rollups'] = LIVE.rollups,
 ): Promise<void> {
+  // A build that knew no pairs may have created the table.
+  await writer.execute(statement(sql`ALTER TABLE ${stale} ADD COLUMN IF NOT EXISTS other String`))
   await settleAll(
     USER_ROLLUPS.map((rollup) =>
       removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation),
@@ -59,13 +72,17 @@ interface Target extends Rollup {
   readonly table: Sql
 }
 
+/** Whether a group is one of pairs. */
+const IS_PAIR = sql`dimension IN ${strings(PAIRS.map(({ name }) => name))}`
+
 async function removeUsers(
   writer: Connection,
   rollup: Target,
   stale: Sql,
   generation: number,
 ): Promise<void> {
-  const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)})`
+  const isOfRollup = isOfPairs(rollup) ? IS_PAIR : not(IS_PAIR)
+  const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)} AND ${isOfRollup})`
   await insertReduced(writer, rollup, staleOfGrain, generation)
   // One after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
   for (const groups of await listAffectedGroups(writer, rollup, staleOfGrain)) {
@@ -76,27 +93,30 @@ async function removeUsers(
 
 const insertReduced = (
   writer: Connection,
-  { table, dateColumn: column }: Target,
+  rollup: Target,
   stale: Sql,
   generation: number,
-): Promise<void> =>
-  writer.execute(
+): Promise<void> => {
+  const { table, group, dateColumn } = rollup
+  const key = join(listKeyColumns(rollup))
+  return writer.execute(
     statement(sql`
-INSERT INTO ${table} (project_id, dimension, value, ${column}, generation, users)
-SELECT project_id, dimension, value, ${column}, ${uint64(generation)}, bitmapAndnot(stored.all_users, gone.all_users)
+INSERT INTO ${table} (${key}, generation, users)
+SELECT ${key}, ${uint64(generation)}, bitmapAndnot(stored.all_users, gone.all_users)
 FROM (
-  SELECT project_id, dimension, value, ${column}, groupBitmapMergeState(users) AS all_users
+  SELECT ${key}, groupBitmapMergeState(users) AS all_users
   FROM ${table}
   WHERE project_id IN (SELECT project_id FROM ${stale})
-    AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${stale})
+    AND (${key}) IN (SELECT project_id, ${join(group)}, day FROM ${stale})
   GROUP BY ALL
 ) AS stored
 INNER JOIN (
-  SELECT project_id, dimension, value, day AS ${column}, groupBitmapState(user) AS all_users
+  SELECT project_id, ${join(group)}, day AS ${dateColumn}, groupBitmapState(user) AS all_users
   FROM ${stale} GROUP BY ALL
-) AS gone USING (project_id, dimension, value, ${column})`),
+) AS gone USING (${key})`),
     { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
   )
+}
 
 async function listAffectedGroups(
   writer: Connection,
@@ -105,7 +125,7 @@ async function listAffectedGroups(
 ): Promise<readonly AffectedGroups[]> {
   const { rows } = await writer.query<AffectedGroups>(
     statement(sql`
-WITH (SELECT toUInt32(greatest(1, ceil(uniqExact(project_id, dimension, value, day) / ${uint32(MAX_GROUPS)}))) FROM ${stale}) AS statements
+WITH (SELECT toUInt32(greatest(1, ceil(uniqExact(project_id, dimension, value, other, day) / ${uint32(MAX_GROUPS)}))) FROM ${stale}) AS statements
 SELECT ${HASH} % statements AS part, statements AS parts, groupUniqArray(${PARTITIONS[frequency]}) AS partitions
 FROM ${stale} GROUP BY part ORDER BY part`),
   )
@@ -113,17 +133,18 @@ FROM ${stale} GROUP BY part ORDER BY part`),
 }
 
 function deleteFormerRows(
-  { table, frequency, dateColumn }: Target,
+  rollup: Target,
   stale: Sql,
   { part, parts, partitions }: AffectedGroups,
   generation: number,
 ): Sql {
+  const { table, frequency, dateColumn } = rollup
   const isOfPart = sql`${HASH} % ${uint32(parts)} = ${uint32(part)}`
   const rows = partitions.map((partition) => {
     const groups = sql`FROM ${stale} WHERE ${PARTITIONS[frequency]} = ${uint32(partition)} AND ${isOfPart}`
     const isOne = sql`generation < ${uint64(generation)}
   AND project_id IN ${inlineTexts(sql`project_id`, groups)}
-  AND ${hashGroup(dateColumn)} IN ${inlineHashes(hashGroup(sql`day`), groups)}`
+  AND ${hashGroup(rollup, dateColumn)} IN ${inlineHashes(hashGroup(rollup, sql`day`), groups)}`
     return { partition, isOne }
   })
   return deleteFromPartitions(table, rows)

@@ -5,9 +5,15 @@
  * live sums and the staged ones, so it can be repeated, or resumed halfway, with the same result.
  */
 import type { Connection } from '../clickhouse/connection.js'
-import { identifier, join, sql, statement, type Sql } from '../clickhouse/sql.js'
+import { identifier, join, sql, statement, string, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
-import { listSumColumns, SUM_ROLLUPS, type Rollup } from '../model/rollups.js'
+import {
+  isOfPairs,
+  listKeyColumns,
+  listSumColumns,
+  SUM_ROLLUPS,
+  type Rollup,
+} from '../model/rollups.js'
 
 /** The names of the tables that `stageRetraction` creates, without the prefix. */
 export const REST_TABLES = SUM_ROLLUPS.map(({ name }) => `rest_${name}`)
@@ -26,7 +32,7 @@ export async function stageRetraction(writer: Connection, retracted: RollupTable
     await writer.execute(
       statement(sql`
 CREATE TABLE ${nameRestTable(rollup, retracted)} ENGINE = MergeTree
-ORDER BY (project_id, dimension, value, ${rollup.dateColumn}) AS
+ORDER BY (${join(listKeyColumns(rollup))}) AS
 ${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
     )
   }
@@ -35,11 +41,12 @@ ${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
 /** Changes the live rollups to the staged sums. The caller still holds the loader lease. */
 export async function applyRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
   for (const rollup of SUM_ROLLUPS) {
+    if (isOfPairs(rollup) && !(await isStaged(writer, rollup, retracted))) continue
     const [live, rest] = [LIVE.rollups[rollup.name], nameRestTable(rollup, retracted)]
     const columns = listSumColumns(rollup)
     await writer.execute(
       statement(sql`
-INSERT INTO ${live} (project_id, dimension, value, ${rollup.dateColumn}, ${join(columns)})
+INSERT INTO ${live} (${join([...listKeyColumns(rollup), ...columns])})
 ${subtract(rollup, rest, live, rest)}
 HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
       { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
@@ -47,9 +54,22 @@ HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
   }
 }
 
+/** Whether a rollup was staged. A build that knew no pairs may have staged the others; pairs are then built anew, without the facts. */
+async function isStaged(
+  writer: Connection,
+  { name }: Rollup,
+  { prefix }: RollupTables,
+): Promise<boolean> {
+  const { rows } = await writer.query(
+    statement(sql`
+SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = ${string(`${prefix}rest_${name}`)}`),
+  )
+  return rows.length > 0
+}
+
 /** Selects the sums of one table minus those of another, for the groups that a third table has. */
 function subtract(rollup: Rollup, minuend: Sql, subtrahend: Sql, groups: Sql): Sql {
-  const key = sql`project_id, dimension, value, ${rollup.dateColumn}`
+  const key = join(listKeyColumns(rollup))
   const columns = listSumColumns(rollup)
   const selectRows = (table: Sql, side: Sql): Sql => sql`
   SELECT ${key}, ${join(columns)}, ${side} AS side FROM ${table}

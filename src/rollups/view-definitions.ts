@@ -6,10 +6,12 @@
 import { join, sql, string, strings, uint32, type Sql } from '../clickhouse/sql.js'
 import { PROPERTY_PREFIX } from '../contract/filter-fields.js'
 import { DIMENSION_ROWS, type DimensionRow } from '../model/dimensions.js'
-import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
+import { COUNTED_ATTRIBUTES, COUNTED_COLUMNS } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import type { RollupTables } from '../model/rollup-table-sets.js'
+import { definePairViews } from './pair-views.js'
 import {
+  isOfPairs,
   listSumColumns,
   SUM_ROLLUPS,
   TOTAL,
@@ -19,7 +21,7 @@ import {
 } from '../model/rollups.js'
 
 /** The version of the definitions below. A change of their hash needs the next number: see the test of this file. */
-export const DEFINITION_VERSION = 1
+export const DEFINITION_VERSION = 2
 
 export interface View {
   /** Its name without the prefix that all views share. */
@@ -47,11 +49,14 @@ function listGroups(
 }
 
 const EVERYTHING: Group = { subject: 'sessions', dimension: TOTAL, value: sql`''` }
-const ATTRIBUTES = COUNTED_ATTRIBUTES.map(({ dimension, column }): Group => ({
-  subject: 'sessions',
-  dimension,
-  value: column,
-}))
+/** Lists the groups of the session attributes. @param read writes how a column is read */
+const listAttributes = (read: (column: Sql) => Sql): readonly Group[] =>
+  COUNTED_ATTRIBUTES.map(({ dimension, write }) => ({
+    subject: 'sessions',
+    dimension,
+    value: write(read),
+  }))
+const ATTRIBUTES = listAttributes((column) => column)
 const PAGES = listGroups('pageviews', ({ eventColumn }) => eventColumn)
 const ENTRIES = listGroups('pageviews', ({ entryColumn }) => entryColumn)
 const NAMES = listGroups('events', ({ eventColumn }) => eventColumn)
@@ -78,11 +83,8 @@ const EVENT_AGGREGATES = sql`groupBitmapStateIf(user, sign > 0) AS users, sum(si
 function countByAttributes({ eventChanges, rollupChanges }: RollupTables): View {
   const groups = [EVERYTHING, ...ATTRIBUTES]
   const alias = (column: Sql): Sql => sql`of_${column}`
-  const shared = ATTRIBUTES.map(({ value }) => sql`any(${value}) AS ${alias(value)}`)
-  const aliased = [
-    EVERYTHING,
-    ...ATTRIBUTES.map((group) => ({ ...group, value: alias(group.value) })),
-  ]
+  const shared = COUNTED_COLUMNS.map((column) => sql`any(${column}) AS ${alias(column)}`)
+  const aliased = [EVERYTHING, ...listAttributes(alias)]
   return {
     name: 'attributes',
     target: rollupChanges,
@@ -153,9 +155,9 @@ const BY_GRAIN: Readonly<Record<RollupGrain, { readonly date: Sql; readonly isTa
   month: { date: sql`toStartOfMonth(day) AS month`, isTaken: sql`true` },
 }
 
-/** Defines the views that fill the rollups of sums. */
+/** Defines the views that fill the rollups of sums of single dimensions. */
 const defineSumViews = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
-  SUM_ROLLUPS.map((rollup) => {
+  SUM_ROLLUPS.filter((rollup) => !isOfPairs(rollup)).map((rollup) => {
     const { date, isTaken } = BY_GRAIN[rollup.grain]
     const sums = listSumColumns(rollup).map((column) => sql`sum(changes.${column}) AS ${column}`)
     return {
@@ -169,9 +171,9 @@ GROUP BY ALL`,
     }
   })
 
-/** Defines the views that fill the rollups of users. */
+/** Defines the views that fill the rollups of users of single dimensions. */
 const defineUserViews = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
-  USER_ROLLUPS.map(({ name, grain }) => ({
+  USER_ROLLUPS.filter((rollup) => !isOfPairs(rollup)).map(({ name, grain }) => ({
     name,
     target: rollups[name],
     select: sql`
@@ -181,11 +183,17 @@ WHERE bitmapCardinality(changes.users) > 0 AND ${BY_GRAIN[grain].isTaken}
 GROUP BY ALL`,
   }))
 
-/** Defines the views between the tables. Each reads the rows that are inserted into one of the tables. */
-export const defineViews = (tables: RollupTables): readonly View[] => [
+/** Defines the views that count single dimensions. */
+export const defineSingleViews = (tables: RollupTables): readonly View[] => [
   countByAttributes(tables),
   countByPagesAndNames(tables),
   countVisits(tables),
   ...defineSumViews(tables),
   ...defineUserViews(tables),
+]
+
+/** Defines the views between the tables. Each reads the rows that are inserted into one of the tables. */
+export const defineViews = (tables: RollupTables): readonly View[] => [
+  ...defineSingleViews(tables),
+  ...definePairViews(tables),
 ]

@@ -16,10 +16,22 @@ import { listPlans, planQuery, planWithOthers } from '../../src/analytics/plan/p
 import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import { type CheckReport } from '../../src/rollups/check.js'
-import { attributeRequest, rollupEvent, rollupRequest } from '../support/arbitrary/rollups.js'
+import {
+  attributeRequest,
+  pairRequest,
+  rollupEvent,
+  rollupRequest,
+} from '../support/arbitrary/rollups.js'
 import { scaled } from '../support/effort.js'
 import { withDatabase } from '../support/store/database.js'
-import { fillDefaults, newProject, NOW, send, type PartialRequest } from '../support/world/world.js'
+import {
+  countPairs,
+  fillDefaults,
+  newProject,
+  NOW,
+  send,
+  type PartialRequest,
+} from '../support/world/world.js'
 import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
@@ -44,6 +56,7 @@ beforeAll(async () => {
     })),
   )
   projectIds = worlds.map(({ id }) => id)
+  for (const id of projectIds) await countPairs(store, { id })
   for (let n = 0; n < BATCHES; n += 1) {
     const events = worlds.flatMap(({ id, sent }) =>
       sent[n]!.map((event) => ({ ...event, project: id })),
@@ -127,6 +140,7 @@ test.each([
     fc.constant(LARGE),
     fc.constant(undefined),
   ],
+  ['about pairs of dimensions from their rollups', pairRequest, fc.constant(LARGE), choice],
 ])(
   'a query gives the same response %s as from events and sessions alone',
   async (_how, requests, someSizes, picks) => {
@@ -155,6 +169,16 @@ test.each([
   },
   900_000,
 )
+
+test('enough of the queries about pairs are answered from rollups of pairs', () => {
+  const plans = fc
+    .sample(fc.tuple(pairRequest, relations), { seed: SEED, numRuns: 500 })
+    .map(([asked, some]) => plan(asked, 'any', some, LARGE))
+  const shareOf = (name: RelationName): number =>
+    plans.filter((one) => listScans(one).some(({ relation }) => relation === name)).length / 500
+  expect(shareOf('pairs_monthly')).toBeGreaterThan(0.4)
+  expect(shareOf('pair_users_monthly')).toBeGreaterThan(0.15)
+})
 
 test('enough of the queries about session attributes are answered from sessions', () => {
   const plans = fc

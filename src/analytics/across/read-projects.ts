@@ -1,6 +1,6 @@
 /** Reads the rows of a query about projects: with one statement for those that live on the same shards, if possible. */
 import { createNonce, requireOriginAmong } from '../../model/origin.js'
-import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
+import { isRollup, type RelationName, WITHOUT_PAIRS } from '../../model/relations.js'
 import type { QueriedProject, RunMarked } from '../operation.js'
 import { listTerms } from '../plan/coverage.js'
 import type { Plan } from '../plan/plan.js'
@@ -17,7 +17,7 @@ export interface ShardsData {
   readonly group: ShardGroup | undefined
   /** Runs a statement; rejects with an ApiError. */
   readonly run: RunMarked
-  /** Returns the relations that may be read, the cheapest first; all by default. */
+  /** Returns the relations that may be read, the cheapest first; all but those of pairs by default. */
   readonly listRelations?: (() => readonly RelationName[]) | undefined
   /** Reads the moment of the first event of any of these projects; null without events. Called only for the date range `all`. */
   readonly firstEventAt: (projectIds: readonly string[]) => Promise<Date | null>
@@ -101,7 +101,7 @@ function planParts(
   projects: readonly QueriedProject[],
   toQuery: ToQuery,
 ): readonly Plan[] {
-  const known = listRelations?.() ?? ALL_RELATIONS
+  const known = listRelations?.() ?? WITHOUT_PAIRS
   const allowed = group?.isWidening === true ? known.filter((name) => !isRollup(name)) : known
   const plan = (ids: ProjectIds): Plan => planProjects(toQuery(ids), allowed, group)
   const most = group === undefined ? projects.length : MAX_WIDE_PROJECTS

@@ -1,6 +1,6 @@
 /** The operation `funnel`: how many users go through some steps, one after the other. */
 import type { FunnelRequest, FunnelResponse, FunnelStepResult } from '../../contract/api.js'
-import { ALL_RELATIONS } from '../../model/relations.js'
+import { WITHOUT_PAIRS } from '../../model/relations.js'
 import { findTooDeepFilterOfFunnel, FUNNEL_RULES, listFunnelFilters } from '../funnel/rules.js'
 import { buildFunnelStatement, type Funnel, type FunnelRow } from '../funnel/statement.js'
 import { canServe } from '../plan/coverage.js'
@@ -17,7 +17,7 @@ import { createTable, writePeriod, type SourceColumn } from '../table.js'
 
 /** The order of events is known to events alone. */
 const SOURCE = 'events'
-const REJECTED: readonly RejectedRelation[] = ALL_RELATIONS.filter(
+const REJECTED: readonly RejectedRelation[] = WITHOUT_PAIRS.filter(
   (relation) => relation !== SOURCE && canServe(relation, 'users'),
 ).map((relation) => ({
   relation,

@@ -6,7 +6,8 @@ import type { Measure } from '../../model/measures.js'
 import { describeMetric } from '../../model/metrics.js'
 import { isNegation } from '../../model/operators.js'
 import { computeMeasure, type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
-import { type RollupSubject, TOTAL } from '../../model/rollups.js'
+import { findPair, findPairOf } from '../../model/pairs.js'
+import { type RollupSubject, TOTAL, type UserSubject } from '../../model/rollups.js'
 import type { Predicate } from '../request/filters.js'
 import { type GroupedBy, type Grouping, listGroupings, type Query } from '../request/query.js'
 
@@ -169,15 +170,21 @@ const cover = (subject: RollupSubject, dimension: string): RollupMatch => ({
   key: { subject, dimension },
 })
 
-/** Finds the rows of rollups for a query. They exist only if the query reads at most one dimension or property. */
+/** Finds the rows of rollups for a query. They exist only if the query reads one dimension or property, or a pair of dimensions. */
 export function matchRollups(query: Query): RollupMatch {
   const { predicate } = query
   const grouped = listGroupingTerms(query)
   const terms = new Map([...listTerms(predicate), ...grouped].map((term) => [nameTerm(term), term]))
   const [first, ...others] = terms
   if (first === undefined) return cover('sessions', TOTAL)
-  if (others.length > 0) return reject(`no rollup combines ${[...terms.keys()].join(' and ')}`)
   const [name, term] = first
+  const [second, ...more] = others
+  if (second !== undefined) {
+    const pair = more.length === 0 ? findPairOf(name, second[0]) : undefined
+    return pair === undefined
+      ? reject(`no rollup combines ${[...terms.keys()].join(' and ')}`)
+      : cover('pairs', pair.name)
+  }
   const subject = findSubject(term)
   if (subject === undefined) return reject(`no rollup counts by ${name}`)
   if (term.kind === 'property' && grouped.length === 0 && matchesWithoutProperty(predicate)) {
@@ -221,7 +228,9 @@ export function findRejectionReason(
   if (rollup === undefined) return undefined
   if (match.kind === 'rejected') return match.reason
   const { subject, dimension } = match.key
-  if (rollup !== 'users' && rollup !== subject) return `it does not count by ${dimension}`
+  const pair = findPair(dimension)
+  const userSubject: UserSubject = pair === undefined ? 'users' : 'pair_users'
+  if (rollup !== subject && rollup !== userSubject) return `it does not count by ${dimension}`
   if (grain === 'day' && !hasDailyRollup(dimension)) {
     return `${dimension} has no daily rollup`
   }
@@ -230,10 +239,23 @@ export function findRejectionReason(
   if (isNumbered && !GRAINS_OF_BUCKETS[grouping.granularity].includes(grain)) {
     return `its ${grain}s do not add up to buckets of one ${grouping.granularity}`
   }
-  if (isVisitMeasure(need) && subject === 'pageviews' && listGroupingTerms(query).length === 0) {
-    return 'it counts visits by entry page, and the filter matches any page of a visit'
-  }
-  return undefined
+  return isVisitMeasure(need) ? findReasonAgainstVisits(query, pair?.of ?? dimension) : undefined
+}
+
+/**
+ * Finds the reason why a rollup by a dimension cannot count the visits of a query. A visit matches a filter by page or name with any of
+ * its events. Where a query groups by page and filters by nothing else, it matches by its entry page.
+ */
+function findReasonAgainstVisits(query: Query, dimension: string): string | undefined {
+  if (!isDimensionName(dimension)) return undefined
+  const { sessionColumn, entryColumn } = DIMENSIONS[dimension]
+  if (sessionColumn !== undefined || matchesEntries(query)) return undefined
+  if (entryColumn === undefined) return `it counts no visits by ${dimension}`
+  const isGroupedBy = listGroupingTerms(query).some((term) => nameTerm(term) === dimension)
+  const isFilteredBy = listTerms(query.predicate).some((term) => nameTerm(term) === dimension)
+  return isGroupedBy && !isFilteredBy
+    ? undefined
+    : 'it counts visits by entry page, and the filter matches any page of a visit'
 }
 
 /** Finds the reason why sessions alone, without their events, cannot answer a query. */

@@ -1,7 +1,13 @@
 /** Divides the period of a query among relations: whole months and days, and the rest. */
 import { addDays, addMs, DAY_MS, SECOND_MS, startOfDay, startOfMonth } from '../../lib/time.js'
 import type { Measure } from '../../model/measures.js'
-import { type Grain, isRollup, type RelationName, RELATIONS } from '../../model/relations.js'
+import {
+  type Grain,
+  isPairRollup,
+  isRollup,
+  type RelationName,
+  RELATIONS,
+} from '../../model/relations.js'
 import { arePeriodsEqual, type Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import {
@@ -143,13 +149,17 @@ export function createDivider(
 ): (need: Need) => Division {
   const known = new Map<string, Division>()
   return (need) => {
-    const serving = relations.filter((one) => canServe(one, need))
+    const serving = relations.filter((one) => canServe(one, need) && mayHave(one, match))
     const key = serving.join()
     const division = known.get(key) ?? dividePeriod(need, query, match, serving, avoids)
     known.set(key, division)
     return { ...division, need }
   }
 }
+
+/** Whether a relation may have the rows of a query. Rollups of pairs are not even considered for one dimension. */
+const mayHave = (relation: RelationName, match: RollupMatch): boolean =>
+  !isPairRollup(relation) || (match.kind === 'covered' && match.key.subject === 'pairs')
 
 function dividePeriod(
   need: Need,

@@ -2,10 +2,12 @@
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { DAY_MS, startOfMonth } from '../../lib/time.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
+import { findPair, type Pair } from '../../model/pairs.js'
 import type { MonthSize, ProjectSizes } from '../../model/project-sizes.js'
 import { type RelationName, RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
 import { countBuckets } from '../request/buckets.js'
+import type { Predicate } from '../request/filters.js'
 import type { Period } from '../request/period.js'
 import type { GroupedBy, Query } from '../request/query.js'
 import { listGroupingTerms, listTerms, nameTerm, type Term } from './coverage.js'
@@ -90,8 +92,11 @@ export const countValues = (query: GroupedBy, sizes: ProjectSizes): number =>
     .reduce((product, values) => product * values, 1)
 
 /** Returns how many values a dimension has; a guess if that is not known. Those of `event:prop` are the values of all properties. */
-export function getValues(dimension: string, { values }: ProjectSizes): number {
+export function getValues(dimension: string, sizes: ProjectSizes): number {
+  const { values } = sizes
   if (dimension === TOTAL) return 1
+  const pair = findPair(dimension)
+  if (pair !== undefined) return getValues(pair.of, sizes) * getValues(pair.by, sizes)
   const known = dimension === PROPERTY_NAMES ? sumValues(values) : values.get(dimension)
   if (known !== undefined) return known
   const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true
@@ -129,6 +134,36 @@ export const countRollupRows = (
     countDates(relation, periods, sizes) * getValues(dimension, sizes),
     estimateFacts(sizes, periods).events,
   )
+
+/**
+ * Estimates how many rows of a pair a query reads. They are sorted by the second dimension first, so a filter by it finds them; often it
+ * lists a few values.
+ */
+export function countPairRows(
+  { predicate }: Query,
+  { name, of, by }: Pair,
+  relation: RelationName,
+  periods: readonly Period[],
+  sizes: ProjectSizes,
+): number {
+  const rows = countRollupRows(relation, name, periods, sizes)
+  if (!listTerms(predicate).some((term) => nameTerm(term) === by)) return rows
+  const matching = rows * MATCHING_SHARE
+  const listed = countListed(predicate, by)
+  if (listed === undefined) return matching
+  return Math.min(matching, listed * countDates(relation, periods, sizes) * getValues(of, sizes))
+}
+
+/** Counts the values of a dimension that a predicate lists, where it requires one of them; undefined where it does not. */
+function countListed(predicate: Predicate, dimension: string): number | undefined {
+  if (predicate.kind === 'list') {
+    const isListed = predicate.dimension === dimension && predicate.operator === 'oneOf'
+    return isListed ? predicate.values.length : undefined
+  }
+  if (predicate.kind !== 'all') return undefined
+  const counts = predicate.of.flatMap((part) => countListed(part, dimension) ?? [])
+  return counts.length === 0 ? undefined : Math.min(...counts)
+}
 
 /** Estimates the share of events that lie in the most frequent of a number of groups, if the frequencies of values are log-uniform. */
 export function estimateShare(values: number, keys: number | undefined): number {

@@ -7,8 +7,12 @@ import { selectEventsBetween, writeBound, writeRows, type StatementContext } fro
 import { nameColumns } from './select.js'
 import type { RowKind } from './where.js'
 
-/** Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds. */
-export const writeFilter = (context: StatementContext, rows: RowKind): Sql =>
+/**
+ * Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds.
+ *
+ * @param dimension the `dimension` of rows of a rollup
+ */
+export const writeFilter = (context: StatementContext, rows: RowKind, dimension?: string): Sql =>
   context.where(
     rows,
     {
@@ -18,6 +22,7 @@ export const writeFilter = (context: StatementContext, rows: RowKind): Sql =>
         sql`SELECT ${context.sessionKey} FROM ${writeReachingSessions(context, [condition])}`,
     },
     context.query.period,
+    dimension,
   )
 
 /**
@@ -31,10 +36,12 @@ function selectSessions(context: StatementContext, condition: Sql): Sql {
   // Events of sessions that are not stored, because their beginning expired, are read within the period.
   const first = sql`(SELECT least(ifNull(minOrNull(start_at), ${start}), ${start}) FROM ${reaching})`
   const last = sql`(SELECT greatest(ifNull(maxOrNull(end_at), ${end}), ${end}) FROM ${reaching})`
-  return sql`SELECT ${context.sessionKey} FROM ${writeRows(context, 'events', [
-    selectEventsBetween(first, last),
-    condition,
-  ])}`
+  // As one array, because ClickHouse computes the same scalar of a statement once, and a subquery for each of its uses.
+  return sql`SELECT arrayJoin((SELECT groupUniqArray(${context.sessionKey}) FROM ${writeRows(
+    context,
+    'events',
+    [selectEventsBetween(first, last), condition],
+  )}))`
 }
 
 /** Writes the condition that a session has events before the end of a period, and in it or after it. */

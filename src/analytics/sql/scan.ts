@@ -4,7 +4,8 @@ import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js
 import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { STRING_OPERATORS } from '../../model/operators.js'
-import { RELATIONS, type RelationName } from '../../model/relations.js'
+import { readValue } from '../../model/pairs.js'
+import { RELATIONS } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
 import { listGroupings, type Grouping } from '../request/query.js'
 import {
@@ -39,7 +40,7 @@ export function writeScan(
 ): Sql {
   const { query } = context
   const { relation, dimension, periods } = scan
-  const groups = writeGroupKeys(context, relation, keys)
+  const groups = writeGroupKeys(context, scan, keys)
   const groupKeys = groups.map(({ key }) => key)
   const isOne = query.grouping.kind === 'none'
   const grouped = isOne ? sql`` : sql` GROUP BY ${join(listKeys(query))}`
@@ -77,14 +78,14 @@ const selectDimension = (dimension: string): Sql =>
     ? sql`startsWith(dimension, ${string(PROPERTY_PREFIX)})`
     : sql`dimension = ${string(dimension)}`
 
-function filterRows(context: StatementContext, { relation, filteredBy }: Scan): Sql {
+function filterRows(context: StatementContext, { relation, filteredBy, dimension }: Scan): Sql {
   switch (filteredBy) {
     case 'columns':
       return writeFilter(context, relation === 'events' ? 'events' : 'sessions')
     case 'entry':
       return writeFilter(context, 'entries')
     case 'value':
-      return writeFilter(context, 'values')
+      return writeFilter(context, 'values', dimension)
     case 'events':
       return sql`${context.sessionKey} IN (${selectMatchingSessions(context)})`
     default:
@@ -108,12 +109,12 @@ function selectMatchingSessions(context: StatementContext): Sql {
 /** Writes the keys of a row, one for each grouping. The groups to read are a condition of the last. */
 function writeGroupKeys(
   context: StatementContext,
-  relation: RelationName,
+  scan: Scan,
   keys: Sql | undefined,
 ): readonly FactKey[] {
   const groupings = listGroupings(context.query)
   return groupings.map((grouping, i) => {
-    const { key, conditions } = writeGroupKey(context, grouping, relation)
+    const { key, conditions } = writeGroupKey(context, grouping, scan)
     const ofKeys = keys === undefined || i < groupings.length - 1 ? [] : [sql`${key} IN (${keys})`]
     return { key, conditions: [...conditions, ...ofKeys], isOfSession: hasSessionKey(grouping) }
   })
@@ -122,7 +123,7 @@ function writeGroupKeys(
 function writeGroupKey(
   { bucketStarts, project, query }: StatementContext,
   grouping: Grouping,
-  relation: RelationName,
+  { relation, dimension }: Scan,
 ): Pick<FactKey, 'key' | 'conditions'> {
   const { rollup, time: at, day } = RELATIONS[relation]
   switch (grouping.kind) {
@@ -155,7 +156,8 @@ function writeGroupKey(
       if (relation === 'sessions')
         return { key: requireKey(sessionColumn ?? entryColumn ?? eventColumn), conditions: [] }
       const ofFacts = relation === 'events' ? (eventColumn ?? sessionColumn) : sessionColumn
-      const key = rollup === undefined ? requireKey(ofFacts) : sql`value`
+      const key =
+        rollup === undefined ? requireKey(ofFacts) : readValue(dimension, grouping.dimension)
       return { key, conditions: groupFilter === undefined ? [] : [groupFilter(key)] }
     }
     default:

@@ -9,6 +9,7 @@ import {
   STRING_OPERATORS,
   type PropertyConditions,
 } from '../../model/operators.js'
+import { readValue } from '../../model/pairs.js'
 import { listTerms, type Term } from '../plan/coverage.js'
 import type { Predicate } from '../request/filters.js'
 import type { Period } from '../request/period.js'
@@ -16,7 +17,7 @@ import type { Period } from '../request/period.js'
 /**
  * The rows that a predicate is applied to. `events`: rows of `events`. `sessions`: rows of `sessions`, by session
  * attributes. `entries`: rows of `sessions`, by entry page. `values`: rows of a rollup, by the value of the one dimension
- * or property that the predicate reads.
+ * or property that it counts by, or by both values of a pair.
  */
 export type RowKind = 'events' | 'sessions' | 'entries' | 'values'
 
@@ -48,7 +49,7 @@ interface ColumnMapping {
   readonly hasSession?: true
 }
 
-const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
+const MAPPINGS: Readonly<Record<Exclude<RowKind, 'values'>, ColumnMapping>> = {
   events: {
     dimension: (name) => DIMENSIONS[name].eventColumn,
     property: buildTables(buildPropertyConditions),
@@ -57,8 +58,15 @@ const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
   },
   sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn, hasSession: true },
   entries: { dimension: (name) => DIMENSIONS[name].entryColumn },
-  values: { dimension: () => sql`value`, property: buildTables(buildPresentConditions) },
 }
+
+const OF_VALUES = { property: buildTables(buildPresentConditions) }
+
+/** Returns the columns of rows of a kind. @param dimension the `dimension` of rows of a rollup */
+const mapColumns = (rows: RowKind, dimension: string | undefined): ColumnMapping =>
+  rows === 'values'
+    ? { ...OF_VALUES, dimension: (name) => readValue(dimension, name) }
+    : MAPPINGS[rows]
 
 /** Writes subqueries of sessions. */
 interface SessionSelects {
@@ -70,8 +78,13 @@ interface SessionSelects {
   readonly byColumns: (condition: Sql) => Sql
 }
 
-/** Writes the condition that a row of this kind satisfies exactly when the predicate holds. */
-export type WhereWriter = (rows: RowKind, selects: SessionSelects, period: Period) => Sql
+/** Writes the condition that a row of this kind satisfies exactly when the predicate holds. `dimension` is that of rows of a rollup. */
+export type WhereWriter = (
+  rows: RowKind,
+  selects: SessionSelects,
+  period: Period,
+  dimension?: string,
+) => Sql
 
 /** Whether the condition on a term selects sessions where the rows are events. */
 const isReadFromSessions = (term: Term): boolean =>
@@ -85,10 +98,11 @@ const isReadFromSessions = (term: Term): boolean =>
 export function createWhereWriter(predicate: Predicate): WhereWriter {
   const readsSessions = listTerms(predicate).some(isReadFromSessions)
   const written = new Map<string, Sql>()
-  return (rows, selects, { start, end }) => {
+  return (rows, selects, { start, end }, dimension) => {
     // Sessions are selected within the period of the query, and a statement may have several periods.
-    const key = readsSessions ? `${rows} ${start.getTime()} ${end.getTime()}` : rows
-    const fragment = written.get(key) ?? writeCondition(predicate, rows, selects)
+    const ofPeriod = readsSessions ? `${start.getTime()} ${end.getTime()}` : ''
+    const key = [rows, ofPeriod, dimension].join(' ')
+    const fragment = written.get(key) ?? writeCondition(predicate, rows, selects, dimension)
     written.set(key, fragment)
     return fragment
   }
@@ -100,8 +114,12 @@ export function createWhereWriter(predicate: Predicate): WhereWriter {
  * @throws TypeError when the rows lack a column that the predicate reads; the planner never applies a predicate to such
  *   rows
  */
-export const writeCondition = (predicate: Predicate, rows: RowKind, selects: SessionSelects): Sql =>
-  write(predicate, MAPPINGS[rows], selects)
+export const writeCondition = (
+  predicate: Predicate,
+  rows: RowKind,
+  selects: SessionSelects,
+  dimension?: string,
+): Sql => write(predicate, mapColumns(rows, dimension), selects)
 
 function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSelects): Sql {
   const writePart = (part: Predicate): Sql => write(part, columns, selects)
@@ -121,9 +139,7 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
         choose(TEXTS, predicate)[predicate.operator](text, predicate.value),
       )
     case 'list':
-      return compare(predicate.dimension, columns, selects, (text) =>
-        LIST_OPERATORS[predicate.operator](text, predicate.values),
-      )
+      return compare(predicate.dimension, columns, selects, (text) => writeList(predicate, text))
     case 'property':
       return choose(requireColumn(columns.property), predicate)[predicate.operator](
         predicate.name,
@@ -134,6 +150,16 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
     default:
       return predicate satisfies never
   }
+}
+
+/** @param text the value of the dimension; or its column in rows of facts */
+function writeList(
+  { dimension, operator, values }: Extract<Predicate, { readonly kind: 'list' }>,
+  text: Sql,
+): Sql {
+  const { eventColumn, isOneOf } = DIMENSIONS[dimension]
+  if (isOneOf === undefined || text !== eventColumn) return LIST_OPERATORS[operator](text, values)
+  return operator === 'oneOf' ? isOneOf(values) : not(isOneOf(values))
 }
 
 const NO_VALUE = sql`''`

@@ -26,7 +26,7 @@ import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query
 import type { ShareDependencies } from '../../http/share/read-share.js'
 import { withoutWholeSessions } from '../../analytics/plan/planner.js'
 import type { MarkedRow } from '../../model/origin.js'
-import { ALL_RELATIONS, FACTS, type RelationName } from '../../model/relations.js'
+import { ALL_RELATIONS, FACTS, type RelationName, WITHOUT_PAIRS } from '../../model/relations.js'
 import { findFirstEventTimeOfAny } from '../../projects/event-times.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { QueryUsage } from '../../usage/query-usage.js'
@@ -122,11 +122,12 @@ async function readInTime<One, Result>(
 
 /** Lists the relations that may be read. Rollups count what is hidden, and sessions may be hidden without their later events. */
 function listRelations(
-  { areRollupsTrusted }: ProjectData,
+  { areRollupsTrusted, arePaired }: ProjectData,
   moments: ShardMoments,
 ): readonly RelationName[] {
   if (joinMoments(moments).isHiding) return withoutWholeSessions(FACTS)
-  return areRollupsTrusted() ? ALL_RELATIONS : FACTS
+  if (!areRollupsTrusted()) return FACTS
+  return arePaired(moments) ? ALL_RELATIONS : WITHOUT_PAIRS
 }
 
 function openData(

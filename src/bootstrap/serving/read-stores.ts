@@ -63,6 +63,8 @@ export interface ProjectData {
   readonly group: StatementGroup | undefined
   /** Whether the rollups may be read: those of all its shards. */
   readonly areRollupsTrusted: () => boolean
+  /** Whether rollups of pairs may be read of all its projects, on all its shards. */
+  readonly arePaired: (at: ShardMoments) => boolean
   /** Its version is that of the data on all its shards. */
   readonly changes: VersionWatch
   /** Reads how much data one of its shards has. */
@@ -109,6 +111,7 @@ export const createFindData =
     return {
       group: findStatementGroup(cluster, project),
       areRollupsTrusted: () => all.every(({ rollups }) => rollups.isTrusted()),
+      arePaired: (at) => joinMoments(at).paired === new Set(ids).size,
       changes: joinWatches(
         project.shards,
         all.map(({ changes }) => changes),

@@ -25,6 +25,7 @@ export const READER_TABLES = [
   ...['projects', 'api_keys', 'public_keys', 'events', 'sessions', 'users', 'usage'],
   ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
   ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
+  ...['pairs_monthly', 'pair_users_monthly', 'paired_projects'],
   ...['rollup_builds', 'rollup_progress', 'migrations', 'inbox_cursor'],
   ...['project_changes', 'departures'],
 ]

@@ -8,10 +8,12 @@ import type { ZonedProject } from '../../analytics/request/default-zone.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
 import { findEarliest, findStatementGroup, readMeanSizes } from '../../cluster/shard-reads.js'
 import { ApiError } from '../../contract/errors.js'
+import { ALL_RELATIONS, WITHOUT_PAIRS } from '../../model/relations.js'
 import { findFirstEventTime } from '../../projects/event-times.js'
 import { readProjectSizes } from '../../projects/project-sizes.js'
 import { requireProject } from '../../projects/store.js'
 import { UserError } from '../../lib/errors.js'
+import { isPaired } from '../../rollups/paired-projects.js'
 import type { AddCommand, CommandContext } from '../shared/context.js'
 import type { ExplainedStatement, Explanation } from './explanation.js'
 import type { Prepare } from './prepare.js'
@@ -105,6 +107,9 @@ async function explain(
   const shards = locate(cluster, project)
   const group = findStatementGroup(cluster, project)
   const prepare = validate(project)
+  const paired = await Promise.all(
+    shards.map(({ store }) => isPaired(store.lookups, options.project)),
+  )
   const { description, read } = await prepare(
     { ...project, retentionDays: null },
     {
@@ -112,6 +117,7 @@ async function explain(
         findEarliest(shards, (shard) => findFirstEventTime(shard.store.reader, projectId)),
       now: context.now,
       group,
+      listRelations: () => (paired.includes(false) ? WITHOUT_PAIRS : ALL_RELATIONS),
       // A service uses sizes that it has read before; this command waits for them.
       readSizes: (projectId) =>
         readMeanSizes(shards, (shard) =>

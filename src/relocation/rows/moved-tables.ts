@@ -1,7 +1,13 @@
 /** The tables with data of a project, and their rows as another store takes them over. */
 import { and, declaredName, join, sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
 import { EVENT_COLUMNS, SESSION_COLUMNS } from '../../model/fact-columns.js'
-import { listSumColumns, SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../../model/rollups.js'
+import {
+  listKeyColumns,
+  listSumColumns,
+  SUM_ROLLUPS,
+  USER_ROLLUPS,
+  type Rollup,
+} from '../../model/rollups.js'
 
 /** Where rows are read from. */
 export interface RowSource {
@@ -44,6 +50,7 @@ type MovedName =
   | 'user_counts'
   | 'event_ids'
   | 'usage'
+  | 'paired_projects'
 
 const inProject = (projectId: string): Sql => sql`project_id = ${string(projectId)}`
 const COUNT = sql`count()`
@@ -111,13 +118,11 @@ WHERE ${inProject(projectId)} AND ${condition} GROUP BY ${join(keys)} HAVING ${i
 const partitionOf = ({ grain, dateColumn }: Rollup): Sql =>
   grain === 'day' ? sql`toYYYYMM(${dateColumn})` : sql`toYear(${dateColumn})`
 
-const GROUP = [sql`project_id`, sql`dimension`, sql`value`] as const
-
 const SUMS = SUM_ROLLUPS.map((rollup) =>
   createSums(
     rollup.name,
     'counted',
-    [...GROUP, rollup.dateColumn],
+    listKeyColumns(rollup),
     listSumColumns(rollup),
     partitionOf(rollup),
   ),
@@ -125,8 +130,8 @@ const SUMS = SUM_ROLLUPS.map((rollup) =>
 
 /** The sets of users. Generations of a set are united, as queries do. */
 const USER_SETS = USER_ROLLUPS.map((rollup): MovedTable => {
-  const keys = join([...GROUP, rollup.dateColumn])
-  const columns = [...GROUP, rollup.dateColumn, sql`generation`, sql`users`]
+  const keys = join(listKeyColumns(rollup))
+  const columns = [...listKeyColumns(rollup), sql`generation`, sql`users`]
   return {
     ...createTable(rollup.name, 'counted', columns, partitionOf(rollup)),
     select: ({ table, projectId, base }, condition) => sql`
@@ -164,6 +169,8 @@ WHERE ${inProject(projectId)} AND ${condition} GROUP BY project_id`,
   },
   createTable('event_ids', 'all', columnsOf('project_id', 'event_id')),
   createSums('usage', 'none', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
+  // A new shard of a project counts its pairs later.
+  createTable('paired_projects', 'none', columnsOf('project_id', 'is_complete')),
 ]
 
 type Column =
@@ -177,6 +184,7 @@ type Column =
   | 'day'
   | 'reason'
   | 'events'
+  | 'is_complete'
 function columnsOf(...names: readonly Column[]): readonly Sql[] {
   return names.map((name) => declaredName(name))
 }

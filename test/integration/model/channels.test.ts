@@ -4,7 +4,7 @@ import { connect, type Connection } from '../../../src/clickhouse/connection.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Channel } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
-import { CHANNEL, CHANNELS } from '../../../src/model/channels.js'
+import { CHANNELS, writeChannel } from '../../../src/model/channels.js'
 import { getTestEndpoint } from '../../support/engine/engine.js'
 
 let engine: Connection
@@ -19,7 +19,7 @@ async function findChannels(sources: readonly Source[]): Promise<readonly string
   const column = (n: string) => sql`source[toUInt8(${string(n)})]`
   const { rows } = await engine.query<{ channel: string }>(
     statement(sql`
-SELECT ${CHANNEL} AS channel
+SELECT ${writeChannel((column) => column)} AS channel
 FROM (
   SELECT ${column('1')} AS referrer_type, ${column('2')} AS utm_source, ${column('3')} AS utm_medium, ${column('4')} AS referrer
   FROM (SELECT JSONExtract(arrayJoin(JSONExtractArrayRaw(${string(JSON.stringify(sources))})), 'Array(String)') AS source)

@@ -5,6 +5,7 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { findUnfinishedDeletions } from '../../../src/deletion/journal.js'
 import { findUnfinishedLoads } from '../../../src/ingest/loader/load-log.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
+import { readRollupState } from '../../../src/rollups/progress.js'
 import { runCli } from '../../support/cli/cli.js'
 import { createDatabase } from '../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../support/store/facts.js'
@@ -28,6 +29,8 @@ test.each(listReleases())(
         { name: 'projects', id: 'shop' },
         { name: 'sessions', id: 'shop' },
       ])
+      // Rollups of another definition are built while the service runs.
+      expect(await waitFor('current', () => readRollupState(store.writer))).toBe('current')
       expect(await readSchema(store)).toEqual(await readNewSchema())
       await expectConsistentFacts(store, 'shop')
       expect(await query({ ...BY_PATH, group_by: ['page:path'] })).toEqual({

@@ -1,6 +1,14 @@
 /** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
-import type { Filter, GroupBy, Interval, ListClause, ThenBy } from '../../../src/contract/api.js'
+import type {
+  Dimension,
+  Filter,
+  GroupBy,
+  Interval,
+  ListClause,
+  ThenBy,
+} from '../../../src/contract/api.js'
+import { PAIRS } from '../../../src/model/pairs.js'
 import {
   addInclude,
   event,
@@ -292,4 +300,47 @@ export const attributeRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
       order_by: [],
     }))
     .chain(addThenBy(SESSION_ATTRIBUTES as readonly ThenBy[], 5)),
+)
+
+/** The pairs of which both dimensions can be filtered by here. */
+const FILTERED_PAIRS = PAIRS.filter(({ of, by }) => of in FILTERS && by in FILTERS) as readonly {
+  readonly of: Dimension
+  readonly by: Dimension
+}[]
+
+/** Random requests that look at the two dimensions of a pair: as groups, in filters, or both. */
+export const pairRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
+  fc.constantFrom(...FILTERED_PAIRS).chain(({ of, by }) =>
+    fc
+      .tuple(
+        anyRequest,
+        fc.oneof(
+          { weight: 2, arbitrary: fc.constantFrom(...WHOLE_PERIODS) },
+          { weight: 1, arbitrary: range },
+        ),
+        fc.constantFrom<Pick<PartialRequest, 'group_by' | 'then_by'>>(
+          { group_by: [of] },
+          { group_by: [of] },
+          { group_by: [by] },
+          { group_by: [] },
+          { group_by: ['interval:month'] },
+          { group_by: [of], then_by: [by] },
+        ),
+        fc.tuple(filterBy(of), filterBy(by)),
+        fc.boolean(),
+      )
+      .map(([asked, date_range, grouping, [ofFilter, byFilter], isBoth]): PartialRequest => {
+        const [first] = grouping.group_by ?? []
+        const other = first === by ? ofFilter : byFilter
+        const isPart = first !== of && first !== by
+        const { time_zone: _, compare: _compare, ...plain } = asked
+        return {
+          ...plain,
+          ...grouping,
+          date_range,
+          filters: isBoth || isPart ? [ofFilter, byFilter] : [other],
+          order_by: [],
+        }
+      }),
+  ),
 )

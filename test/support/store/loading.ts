@@ -16,6 +16,7 @@ import { createLoaderMonitor, type LoaderMonitor } from '../../../src/ingest/loa
 import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
 import { checkRollups as check } from '../../../src/rollups/check.js'
 import { ensureRollups as ensure } from '../../../src/rollups/ensure-rollups.js'
+import * as paired from '../../../src/rollups/paired-projects.js'
 import { rebuildRollups as rebuild } from '../../../src/rollups/rebuild.js'
 import type { MonthsOptions } from '../../../src/rollups/process-months.js'
 
@@ -89,3 +90,5 @@ export const rebuildRollups = (writer: Connection, options: Months) =>
   rebuild(writer, { ...options, changeNoticeMs: NOTICE_MS, finishInterruptedWork })
 export const checkRollups = (writer: Connection, options: Months) =>
   check(writer, { ...options, finishInterruptedWork })
+export const pairLargeProjects = (store: Pick<Store, 'admin' | 'writer'>) =>
+  paired.pairLargeProjects(store, { changeNoticeMs: NOTICE_MS, finishInterruptedWork })

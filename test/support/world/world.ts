@@ -17,13 +17,16 @@ import type {
   ValuesResponse,
 } from '../../../src/contract/api.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
+import { ALL_RELATIONS, WITHOUT_PAIRS } from '../../../src/model/relations.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
+import { beginPairs, isPaired } from '../../../src/rollups/paired-projects.js'
 import { importEvents } from '../store/loading.js'
 
 /** An event as sent, in the form of a line of NDJSON. */
@@ -70,6 +73,16 @@ export const newProject = (
     { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com', ...fields },
     new Date('2020-01-01T00:00:00Z'),
   )
+
+/** Lets a project without events have rollups of pairs from the start. The service counts those of large projects only. */
+export async function countPairs(store: Store, { id }: Pick<StoredProject, 'id'>): Promise<void> {
+  await beginPairs(store, [id])
+  await store.writer.execute(
+    statement(
+      sql`INSERT INTO paired_projects (project_id, is_complete) SELECT ${string(id)}, true`,
+    ),
+  )
+}
 
 export interface Loaded {
   readonly report: LoadReport
@@ -128,14 +141,18 @@ export async function answer<Body extends DatedRequest, Resolved, Planned, Respo
 }
 
 /** Runs a query without HTTP. @param sizes decide how it is answered */
-export function runQuery(
+export async function runQuery(
   store: Store,
   project: StoredProject,
   asked: PartialRequest,
   now: Date = NOW,
   sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
-  return answer(QUERY, fillDefaults(asked), project, createDependencies(store, now, sizes))
+  const relations = (await isPaired(store.reader, project.id)) ? ALL_RELATIONS : WITHOUT_PAIRS
+  return answer(QUERY, fillDefaults(asked), project, {
+    ...createDependencies(store, now, sizes),
+    listRelations: () => relations,
+  })
 }
 
 /** Lists the values of a field without HTTP. */

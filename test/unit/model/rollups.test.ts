@@ -15,9 +15,11 @@ const ROWS = [
   ['events_monthly', 'month', ['pageviews', 'events']],
   ['users_daily', 'day', []],
   ['users_monthly', 'month', []],
+  ['pairs_monthly', 'month', SUMS],
+  ['pair_users_monthly', 'month', []],
 ]
 
-test('there are eight rollups, each with its date column and its sums', () => {
+test('there are ten rollups, each with its date column and its sums', () => {
   expect(
     ROLLUPS.map((rollup) => [
       rollup.name,
@@ -43,6 +45,7 @@ test('names of live and shadow tables are text; those of a deletion, which are m
 test('relations are ordered by cost: months, days, facts', () => {
   expect(ALL_RELATIONS).toEqual([
     ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
+    ...['pairs_monthly', 'pair_users_monthly'],
     ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
     ...['whole_sessions', 'sessions', 'events'],
   ])

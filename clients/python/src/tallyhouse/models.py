@@ -1572,7 +1572,7 @@ class PlannedRead(TypedDict):
     """The name of the table. Those with pre-computed counts are called `_daily` and `_monthly`."""
 
     dimension: NotRequired[str]
-    """Of pre-computed counts, what they count by."""
+    """Of pre-computed counts, what they count by: a dimension, or a pair of them such as `page:path and country`."""
 
     measures: list[str]
     """What is counted; empty if only the groups are needed."""

@@ -4,18 +4,17 @@ import { join, sql, string, uint32, uint64, type Sql } from '../../../clickhouse
 import {
   ATTRIBUTES,
   CHANGE_COLUMNS,
-  COUNTED_ATTRIBUTES,
+  COUNTED_COLUMNS,
   EVENT_COLUMNS,
   OWN_COLUMNS,
   SESSION_COLUMNS,
 } from '../../../model/fact-columns.js'
-import { createFormerUsers } from '../../../rollups/former-users.js'
+import { createFormerUsers, listHeldGroups } from '../../../rollups/former-users.js'
 import type { LoadTables } from './shared/load-tables.js'
 import { countUsage } from './usage.js'
 
 const EVENT_COLUMN_LIST = join(EVENT_COLUMNS)
 const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
-const COUNTED_COLUMNS = COUNTED_ATTRIBUTES.map(({ column }) => column)
 const CHANGE_COLUMN_LIST = join([...CHANGE_COLUMNS, ...COUNTED_COLUMNS])
 
 /** Selects the project of each row of a load: their data changes. */
@@ -118,30 +117,28 @@ SELECT
 FROM ${tables.rows} AS load_rows
 WHERE fate = 'rejected'`
 
-/** For each attribute its dimension, its former value and its new one. */
-const ATTRIBUTE_CHANGES = COUNTED_ATTRIBUTES.map(
-  ({ dimension: name, column }) =>
-    sql`(${string(name)}, toString(load_past.${column}), toString(load_past.new_${column}))`,
-)
+/** The groups of an event before its session changed, and after. */
+const FORMER_GROUPS = listHeldGroups((column) => sql`load_past.${column}`)
+const NEW_GROUPS = listHeldGroups((column) => sql`load_past.new_${column}`)
 
 /** Puts the users that will have no event left in a group into a table. Gives the same rows while the load is published. */
 export const findStaleRollupUsers = (tables: LoadTables, load: number): Sql =>
   createFormerUsers(
     tables.staleRollupUsers,
     sql`
-SELECT DISTINCT load_moved.project_id AS project_id, load_moved.user AS user, toDate(timestamp) AS day, change.1 AS dimension, change.2 AS value
+SELECT DISTINCT load_moved.project_id AS project_id, load_moved.user AS user, toDate(timestamp) AS day, former.1 AS dimension, former.2 AS value, former.3 AS other
 FROM ${tables.movedEvents} AS load_moved
 INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session
-ARRAY JOIN [${join(ATTRIBUTE_CHANGES)}] AS change
-WHERE change.2 != change.3`,
+ARRAY JOIN ${FORMER_GROUPS} AS former, ${NEW_GROUPS} AS new
+WHERE former != new`,
     {
       stays: sql`NOT (load < ${uint64(load)} AND session IN (SELECT past_session FROM ${tables.movedEvents}))`,
       arriving: sql`
 SELECT
-  load_rows.project_id AS project_id, timestamp, load_sessions.user AS user,
-  ${join(COUNTED_ATTRIBUTES.map(({ column }) => sql`load_sessions.${column} AS ${column}`))}
+  load_rows.project_id AS project_id, timestamp, load_sessions.user AS user, name, path,
+  ${join(COUNTED_COLUMNS.map((column) => sql`load_sessions.${column} AS ${column}`))}
 ${buildFromNewEvents(tables)}
 UNION ALL
-SELECT project_id, timestamp, user, ${join(COUNTED_COLUMNS)} FROM ${tables.movedEvents}`,
+SELECT project_id, timestamp, user, name, path, ${join(COUNTED_COLUMNS)} FROM ${tables.movedEvents}`,
     },
   )

@@ -4,7 +4,7 @@
  */
 import type { Connection } from '../../../clickhouse/connection.js'
 import { join, sql, statement, uint64, type Sql } from '../../../clickhouse/sql.js'
-import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
+import { COUNTED_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './shared/load-tables.js'
 import { buildInserts } from './publish.js'
@@ -104,11 +104,7 @@ const estimateEvents = (table: Sql): Sql => sql`(
   FROM (SELECT *, cityHash64(project_id, toDate(timestamp)) AS day FROM ${table})
 )`
 
-const SESSION_GROUPS = [
-  ...COUNTED_ATTRIBUTES.map(({ column }) => column),
-  sql`entry_path`,
-  sql`entry_origin`,
-]
+const SESSION_GROUPS = [...COUNTED_COLUMNS, sql`entry_path`, sql`entry_origin`]
 
 /** Estimates the memory that the views need for the states of sessions in a table. */
 const estimateSessions = (table: Sql): Sql => sql`(

@@ -2,10 +2,18 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
-import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
+import { join, sql, statement, string, uint64, type Sql } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import { readNextNumber } from '../../../../src/ingest/loader/load-log.js'
-import { buildFromClause } from '../../../../src/ingest/loader/load-source.js'
+import {
+  buildFromClause,
+  findStart,
+  isWithin,
+  joinStretches,
+  nameStretches,
+  passStretches,
+  type Stretches,
+} from '../../../../src/ingest/loader/load-source.js'
 import { findNextRows } from '../../../../src/ingest/loader/next-rows.js'
 import { dropLoadedParts, recordStretches } from '../../../../src/ingest/loader/stream.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
@@ -127,6 +135,33 @@ test('a rejected row is stored with its reason, and without its IP address', asy
       line: '{"timestamp":"2026-02-02T12:00:00.001Z","ip":""}',
     },
   ])
+})
+
+test('block 0 is a block as others', async () => {
+  const starts = (blocks: readonly number[]): Sql[] =>
+    blocks.map((block) => findStart(sql`${uint64(block)}`))
+  const [a, b, c, d, e] = starts([0, 1, 2, 5, 6]) as [Sql, Sql, Sql, Sql, Sql]
+  const joined = joinStretches(sql`[(${d}, ${e}), (${b}, ${c} + 3), (${a}, ${b})]`)
+  const toTexts = (positions: Sql): Sql =>
+    sql`arrayMap(position -> toString(position), ${positions})`
+  const [stretches] = await select<Stretches>(
+    database.store,
+    sql`SELECT ${toTexts(joined.starts)} AS starts, ${toTexts(joined.ends)} AS ends`,
+  )
+  const block = 2n ** 32n
+  expect(stretches).toEqual({
+    starts: [0n, 5n * block].map(String),
+    ends: [2n * block + 3n, 6n * block].map(String),
+  })
+  const asked = [a, b, c, sql`${c} + 2`, sql`${c} + 3`, d, sql`${d} + 4294967295`, e]
+  const answers = asked.map((position) => isWithin(position, passStretches(stretches!)))
+  expect(await select(database.store, sql`SELECT [${join(answers)}] AS answers`)).toEqual([
+    { answers: [1, 1, 1, 1, 0, 1, 1, 0] },
+  ])
+  expect(nameStretches(stretches!)).toMatch(/^stream-0-5-[0-9a-f]{16}$/)
+  expect(nameStretches({ starts: ['0', `${block}`], ends: ['0', `${block + 1n}`] })).toMatch(
+    /^stream-1-1-/,
+  )
 })
 
 test('blocks that become visible in any order are loaded once, whole or in parts', async () => {

@@ -317,8 +317,10 @@ test('a load that cannot go on is an error in the log, also of the next process,
     const killed = loadStream(breakAfter(store.writer, /INSERT INTO users/))
     await expect(killed).rejects.toThrow(BrokenError)
   })
-  const [load] = await findUnfinishedLoads(store.writer)
-  const [rows, away] = [`load_${load!.number}_rows`, 'away'].map(identifier)
+  const [unfinished] = await findUnfinishedLoads(store.writer)
+  const { number, batch, step } = unfinished!
+  const load = { number, batch, step }
+  const [rows, away] = [`load_${number}_rows`, 'away'].map(identifier)
   await store.writer.execute(statement(sql`RENAME TABLE ${rows!} TO ${away!}`))
 
   for (const process of ['the first', 'one after it']) {

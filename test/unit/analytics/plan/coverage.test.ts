@@ -7,7 +7,12 @@ import {
   matchRollups,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
-import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/model/relations.js'
+import {
+  ALL_RELATIONS,
+  isPairRollup,
+  RELATIONS,
+  type RelationName,
+} from '../../../../src/model/relations.js'
 import type { NamedMeasure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, StringOperator } from '../../../../src/contract/api.js'
@@ -111,9 +116,24 @@ describe('matchRollups', () => {
       'no rollup combines country and city',
     ],
     [
-      'two dimensions: two filters',
+      'a pair: a grouping and a filter',
+      { group_by: ['page:path'], filters: [country] },
+      { subject: 'pairs', dimension: 'page:path and country' },
+    ],
+    [
+      'a pair: two filters',
       { filters: [country, path] },
-      'no rollup combines country and page:path',
+      { subject: 'pairs', dimension: 'page:path and country' },
+    ],
+    [
+      'a pair: two groupings, and filters on both',
+      { group_by: ['page:path'], then_by: ['country'], filters: [group('not', country), path] },
+      { subject: 'pairs', dimension: 'page:path and country' },
+    ],
+    [
+      'three dimensions',
+      { group_by: ['browser'], filters: [country, path] },
+      'no rollup combines country and page:path and browser',
     ],
     [
       'two dimensions: two members of one filter',
@@ -215,10 +235,57 @@ function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
   const reasons = ALL_RELATIONS.filter(
-    (one) => RELATIONS[one].measures[measure] !== undefined && one !== 'whole_sessions',
+    (one) =>
+      RELATIONS[one].measures[measure] !== undefined &&
+      one !== 'whole_sessions' &&
+      !isPairRollup(one),
   ).map((one) => [one, findRejectionReason(one, measure, asked, found)] as const)
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }
+
+/** For pairs: the reason why the rollup of pairs that has a measure cannot be read, if any. */
+function findReasonOfPairs(given: Given, measure: NamedMeasure): string | undefined {
+  const asked = query(given, JANUARY)
+  const relation = measure === 'users' ? 'pair_users_monthly' : 'pairs_monthly'
+  return findRejectionReason(relation, measure, asked, matchRollups(asked))
+}
+
+const browser: Filter = { type: 'browser', ...oneOf }
+const ENTERED_BY = 'it counts visits by entry page, and the filter matches any page of a visit'
+
+test.each<[string, Given, NamedMeasure, string | undefined]>([
+  ['events', { filters: [country, path] }, 'pageviews', undefined],
+  ['visits of two attributes', { filters: [country, browser] }, 'visits', undefined],
+  ['visits by page', { group_by: ['page:path'], filters: [country] }, 'visits', undefined],
+  [
+    'visits by page, of some pages',
+    { group_by: ['page:path'], filters: [country, path] },
+    'visits',
+    ENTERED_BY,
+  ],
+  [
+    'visits by page and country, of some pages: a visit matches by its entry page',
+    { group_by: ['page:path'], then_by: ['country'], filters: [path] },
+    'visits',
+    undefined,
+  ],
+  ['visits that saw a page', { group_by: ['country'], filters: [path] }, 'visits', ENTERED_BY],
+  [
+    'visits that have an event',
+    { group_by: ['country'], filters: [name] },
+    'visits',
+    'it counts no visits by event:name',
+  ],
+  ['users', { filters: [country, path] }, 'users', undefined],
+  [
+    'buckets that months do not add up to',
+    { group_by: ['interval:week'], filters: [country, browser] },
+    'pageviews',
+    'its months do not add up to buckets of one week',
+  ],
+])('a rollup of pairs counts %s', (_what, given, measure, want) => {
+  expect(findReasonOfPairs(given, measure)).toBe(want)
+})
 
 const doesNotCountBy = (what: string): string => `it does not count by ${what}`
 const MONTHLY_CITIES = 'city has no daily rollup'

@@ -55,6 +55,7 @@ const describeScans = (plan: Plan): readonly string[] => listScans(plan).map(des
 
 const path: Filter = { type: 'page', path: { value: '/', operator: 'eq' } }
 const browser: Filter = { type: 'browser', value: ['Chrome'], operator: 'oneOf' }
+const language: Filter = { type: 'language', value: ['de'], operator: 'oneOf' }
 const country: Filter = {
   type: 'location',
   country: { value: ['DE'], operator: 'oneOf' },
@@ -269,10 +270,37 @@ describe('a period is read', () => {
       ],
     ],
     [
-      'with two filters: from facts',
-      { filters: [path, country], metrics: ['pageviews'] },
+      'with two filters that no rollup combines: from facts',
+      { filters: [path, language], metrics: ['pageviews'] },
       JANUARY,
       ['events(pageviews) by columns in 01-01..02-01'],
+    ],
+    [
+      'by page, filtered by country: from pairs, and visits by their entry page',
+      { group_by: ['page:path'], filters: [country], metrics: ['users', 'bounce_rate'] },
+      JANUARY,
+      [
+        'pairs_monthly(visits,bounces) groups of page:path and country by value in 01-01..02-01',
+        'pair_users_monthly(users) of page:path and country by value in 01-01..02-01',
+      ],
+    ],
+    [
+      'by country, filtered by page: visits with any such page are not in the pair',
+      { group_by: ['country'], filters: [path], metrics: ['pageviews', 'bounce_rate'] },
+      JANUARY,
+      [
+        'pairs_monthly(pageviews) groups of page:path and country by value in 01-01..02-01',
+        'sessions(visits,bounces) by events in 01-01..02-01',
+      ],
+    ],
+    [
+      'two groupings, and months that the period cuts: edges from facts',
+      { group_by: ['country'], then_by: ['browser'], metrics: ['pageviews'] },
+      ['2026-01-01', '2026-02-11'],
+      [
+        'pairs_monthly(pageviews) groups of browser and country by value in 01-01..02-01',
+        'events(pageviews) groups by columns in 02-01..02-11',
+      ],
     ],
     [
       'by page: one scan counts its events and the visits that entered on it',
@@ -370,11 +398,11 @@ describe('rejected relations and their reasons:', () => {
     ],
     [
       'all rollups, if none counts by the dimensions of the query',
-      { metrics: ['users'], filters: [country, browser] },
+      { metrics: ['users'], filters: [country, language] },
       JANUARY,
       [
-        reject('users_monthly', ['users'], 'no rollup combines country and browser'),
-        reject('users_daily', ['users'], 'no rollup combines country and browser'),
+        reject('users_monthly', ['users'], 'no rollup combines country and language'),
+        reject('users_daily', ['users'], 'no rollup combines country and language'),
       ],
     ],
     [
@@ -471,7 +499,7 @@ describe('new users', () => {
     ],
     [
       'two filters: only facts have those events, and rollups have everyone before',
-      { metrics, filters: [country, browser] },
+      { metrics, filters: [country, language] },
       JANUARY,
       {
         users: ['events(users) by columns in 01-01..02-01'],
@@ -545,7 +573,7 @@ describe('the groups whose users are counted', () => {
     ],
     [
       'the groups come from facts alone',
-      { ...wide, filters: [country], ...by('users', 'desc') },
+      { ...wide, filters: [language], ...by('users', 'desc') },
       JANUARY,
       'all',
     ],
@@ -647,11 +675,11 @@ describe('with the sizes of the project', () => {
     })
   })
 
-  const byBrowser: Given = { group_by: ['browser'], filters: [country] }
+  const byBrowser: Given = { group_by: ['browser'], filters: [language] }
   test.each<[string, Given, number, readonly RelationName[]]>([
     ['sessions where events are many', byBrowser, 5e6, ['whole_sessions']],
     ['events where they are few', byBrowser, 1_000, ['events']],
-    ['events if they may differ', { ...byBrowser, filters: [path] }, 5e6, ['events']],
+    ['events if they may differ', { ...byBrowser, filters: [path, language] }, 5e6, ['events']],
   ])('questions about session attributes are answered from %s', (_how, given, events, want) => {
     expect(relationsOf(plan(given, YEAR, sizesOf(events)))).toEqual(want)
   })
@@ -666,7 +694,7 @@ describe('with the sizes of the project', () => {
     ])
   })
 
-  const inCountry: Given = { filters: [country, browser] }
+  const inCountry: Given = { filters: [country, language] }
   const EDGES: Bounds = ['2025-03-01', '2025-03-31T12:00:00Z']
   test.each<[string, Bounds, number, boolean]>([
     ['few events', YEAR, 1_000, false],
