@@ -5,7 +5,15 @@ import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import { PAIRS, type Pair } from '../model/pairs.js'
 import type { RollupTables } from '../model/rollup-table-sets.js'
-import type { View } from './view-definitions.js'
+
+/** A materialized view. */
+export interface View {
+  /** Its name without the prefix that all views share. */
+  readonly name: string
+  /** The table that it fills. */
+  readonly target: Sql
+  readonly select: Sql
+}
 
 /** Writes the value of a dimension in rows of some kind. */
 type WriteValue = (dimension: DimensionName) => Sql

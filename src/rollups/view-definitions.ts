@@ -9,7 +9,7 @@ import { DIMENSION_ROWS, type DimensionRow } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES, COUNTED_COLUMNS } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import type { RollupTables } from '../model/rollup-table-sets.js'
-import { definePairViews } from './pair-views.js'
+import { definePairViews, type View } from './pair-views.js'
 import {
   isOfPairs,
   listSumColumns,
@@ -22,14 +22,6 @@ import {
 
 /** The version of the definitions below. A change of their hash needs the next number: see the test of this file. */
 export const DEFINITION_VERSION = 2
-
-export interface View {
-  /** Its name without the prefix that all views share. */
-  readonly name: string
-  /** The table that it fills. */
-  readonly target: Sql
-  readonly select: Sql
-}
 
 interface Group {
   readonly subject: RollupSubject

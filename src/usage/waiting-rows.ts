@@ -2,12 +2,8 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, strings, uint64, type Sql } from '../clickhouse/sql.js'
 import { STEP } from '../ingest/loader/load-log.js'
-import {
-  isWithin,
-  joinStretches,
-  POSITION,
-  type StretchArrays,
-} from '../ingest/loader/load-source.js'
+import { POSITION } from '../ingest/inbox/position.js'
+import { isWithin, joinStretches, type StretchArrays } from '../ingest/loader/load-source.js'
 import { IS_WAITING, WITH_LOADED } from '../ingest/loader/stream.js'
 
 /**

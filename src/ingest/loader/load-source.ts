@@ -1,15 +1,7 @@
 /** Names and selects the rows that one load takes from the inbox: a batch, or stretches of the stream. */
 import { createHash } from 'node:crypto'
 import { sql, string, uint64s, type Sql } from '../../clickhouse/sql.js'
-
-/**
- * The position of a row in the stream: each block has 2^32 of them. Rows keep theirs when their parts are merged. Blocks
- * may become visible in any order.
- */
-export const POSITION = sql`(bitShiftLeft(toUInt64(_block_number), 32) + _block_offset)`
-
-/** Builds the first position of a block. */
-export const findStart = (block: Sql): Sql => sql`bitShiftLeft(toUInt64(${block}), 32)`
+import { POSITION } from '../inbox/position.js'
 
 /**
  * Stretches of the stream, in order; no two of them touch. The first one begins at position 0, and is empty unless it has rows

@@ -2,15 +2,14 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { join, sql, statement, uint64, type Sql } from '../../clickhouse/sql.js'
 import { findAbandonedLoads, type AbandonedLoad } from './load-log.js'
+import { findStart, POSITION } from '../inbox/position.js'
 import {
   areEmpty,
-  findStart,
   isOfStream,
   isWithin,
   joinStretches,
   nameStretches,
   passStretches,
-  POSITION,
   type LoadSource,
   type Stretches,
 } from './load-source.js'

@@ -5,13 +5,12 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { isClickHouseError, isDiskFull } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
+import { findStart, POSITION } from '../inbox/position.js'
 import {
-  findStart,
   isWithin,
   joinStretches,
   NO_STRETCHES,
   passStretches,
-  POSITION,
   type StretchArrays,
   type Stretches,
 } from './load-source.js'

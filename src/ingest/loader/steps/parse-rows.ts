@@ -14,7 +14,7 @@ import {
   readField,
   type RowValidation,
 } from './validate-rows.js'
-import { POSITION } from '../load-source.js'
+import { POSITION } from '../../inbox/position.js'
 import { DURABLE, type LoadTables } from './shared/load-tables.js'
 import { buildResidence, type LoadedShardName, type Residence } from './residence.js'
 

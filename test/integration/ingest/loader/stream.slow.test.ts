@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { join, sql, statement, string, uint64, type Sql } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
+import { findStart } from '../../../../src/ingest/inbox/position.js'
 import { readNextNumber } from '../../../../src/ingest/loader/load-log.js'
 import {
   buildFromClause,
-  findStart,
   isWithin,
   joinStretches,
   nameStretches,
