@@ -333,7 +333,7 @@ export const pairRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
         const [first] = grouping.group_by ?? []
         const other = first === by ? ofFilter : byFilter
         const isPart = first !== of && first !== by
-        const { metrics = METRICS, limit = 1000, offset = 0, filtersOperator = 'and' } = asked
+        const { metrics, limit = 1000, offset = 0, filtersOperator } = asked
         return {
           ...{ metrics, limit, offset, filtersOperator },
           ...grouping,
