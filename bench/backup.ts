@@ -66,7 +66,7 @@ async function fill(dataDir: string): Promise<Tokens> {
 /** Moves the period of a question from 2024 to 2025, the year of the generated events. */
 function moveYear(question: PartialRequest): PartialRequest {
   const { date_range } = question
-  if (typeof date_range === 'string') return question
+  if (typeof date_range === 'string' || 'last' in date_range) return question
   const [from, to] = [date_range[0], date_range[1]].map((text) =>
     text.replace(/^\d+/, (year) => String(Number(year) + 1)).replace('-02-29', '-02-28'),
   )

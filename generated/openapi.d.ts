@@ -489,6 +489,7 @@ export interface components {
             readonly compare_align?: components["schemas"]["CompareAlign"];
             readonly then_by?: components["schemas"]["ThenBy"];
             readonly group_limit?: components["schemas"]["GroupLimit"];
+            readonly having?: components["schemas"]["Having"];
         };
         /**
          * Include
@@ -503,6 +504,12 @@ export interface components {
              * @example true
              */
             readonly totals?: boolean;
+            /**
+             * @description `true`: groups that only the other period of `compare` has are rows, too: their counts and sums are 0, other metrics `null`. It needs
+             *     `compare`, and a dimension or an event property in `group_by`.
+             * @example true
+             */
+            readonly lost?: boolean;
         };
         /**
          * Values request
@@ -626,7 +633,7 @@ export interface components {
              */
             readonly org?: string;
             readonly date_range: components["schemas"]["DateRange"];
-            readonly metrics?: components["schemas"]["Metrics"];
+            readonly metrics?: components["schemas"]["MetricNames"];
             readonly interval?: components["schemas"]["ProjectsInterval"];
             /**
              * @description The order of the rows: a metric of the query or `project`, and a direction. By default descending by the first metric. Nulls are
@@ -828,6 +835,22 @@ export interface components {
         };
         /**
          * Metrics
+         * @description The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
+         *     event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+         *     depend on the other metrics.
+         * @default [
+         *       "users",
+         *       "pageviews",
+         *       "events"
+         *     ]
+         * @example [
+         *       "users",
+         *       "bounce_rate"
+         *     ]
+         */
+        readonly Metrics: readonly components["schemas"]["QueryMetric"][];
+        /**
+         * Names of metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
          *     default metrics. The value of a metric does not depend on the other metrics.
          * @default [
@@ -840,7 +863,65 @@ export interface components {
          *       "bounce_rate"
          *     ]
          */
-        readonly Metrics: readonly components["schemas"]["Metric"][];
+        readonly MetricNames: readonly components["schemas"]["Metric"][];
+        /**
+         * Metric of a query
+         * @description The name of a metric, or a metric over the numbers of an event property.
+         * @example users
+         * @example {
+         *       "metric": "sum",
+         *       "of": "event:prop:amount",
+         *       "as": "revenue"
+         *     }
+         */
+        readonly QueryMetric: components["schemas"]["Metric"] | components["schemas"]["NumericMetric"];
+        /**
+         * Metric over numbers
+         * @description A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
+         *     `12.5` or `-3e2`, smaller than 10^18 in size; digits after the ninth decimal are rounded, halves away from 0. Events without the
+         *     property do not count, and those with another text in it are left out: `metadata.numbers` says how many.
+         *
+         *     Sums are those of decimal numbers, without any error: 0.1 + 0.2 is 0.3. As numbers of JSON they are exact up to 15 digits.
+         *
+         *     An amount of money has its currency in the event property `currency`. If the numbers of a query are in several
+         *     currencies, the query is refused unless it groups by `event:prop:currency`. A query that filters by it has one. Totals
+         *     of several currencies are refused as well. Events without a currency are added to any others.
+         * @example {
+         *       "metric": "sum",
+         *       "of": "event:prop:amount",
+         *       "as": "revenue"
+         *     }
+         */
+        readonly NumericMetric: {
+            readonly metric: components["schemas"]["NumericFunction"];
+            readonly of: components["schemas"]["PropertyGrouping"];
+            /**
+             * @description The name of the metric in the rows, in `order_by`, and of its columns: letters, digits and `_`, the first a letter, at most 64. It is
+             *     not the name of another metric.
+             * @example revenue
+             */
+            readonly as: string;
+            /**
+             * @description `false`: the numbers are no amounts of money, so they are added up whatever `currency` says, such as a number of
+             *     items.
+             * @example false
+             */
+            readonly money?: boolean;
+        };
+        /**
+         * Function of numbers
+         * @description - `sum`: the sum; 0 without a number.
+         *     - `avg`: the mean, rounded to nine decimals, halves away from 0.
+         *     - `min`, `max`: the least and the greatest number.
+         *     - `median`, `p75`, `p90`, `p95`, `p99`: the percentile by nearest rank, which is always one of the numbers: the least one such that at
+         *       least 50, 75, 90, 95 or 99 % of the numbers are not greater than it. It is exact.
+         *     - `count`: how many events have a number.
+         *
+         *     All but `sum` and `count` are `null` without a number.
+         * @example sum
+         * @enum {string}
+         */
+        readonly NumericFunction: "sum" | "avg" | "min" | "max" | "median" | "p75" | "p90" | "p95" | "p99" | "count";
         /**
          * Groupings
          * @description Divides the result into rows. Empty: one row for the whole period. An interval: a time series. Any other
@@ -874,10 +955,10 @@ export interface components {
         readonly ThenBy: readonly components["schemas"]["ThenByField"][];
         /**
          * Then-by field
-         * @description The second grouping, a dimension or an event property.
+         * @description The second grouping, a dimension, an event property, or what the clock shows.
          * @example country
          */
-        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
+        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Group limit
          * Format: int32
@@ -887,6 +968,40 @@ export interface components {
          * @example 5
          */
         readonly GroupLimit: number;
+        /**
+         * Having
+         * @description Conditions on the metrics of rows, at most 10: only rows that satisfy all of them are returned and counted. Each is an array of one of
+         *     the `metrics`, an operator and a number. A metric that is `null` satisfies none. Totals are those of all events.
+         * @example [
+         *       [
+         *         "users",
+         *         "gte",
+         *         10
+         *       ]
+         *     ]
+         */
+        readonly Having: readonly components["schemas"]["HavingCondition"][];
+        /**
+         * Condition on a metric
+         * @description A metric, an operator and a number.
+         * @example [
+         *       "users",
+         *       "gte",
+         *       10
+         *     ]
+         */
+        readonly HavingCondition: readonly [
+            string,
+            components["schemas"]["HavingOperator"],
+            number
+        ];
+        /**
+         * Operator on a metric
+         * @description Greater than, or equal: `gt`, `gte`. Less than, or equal: `lt`, `lte`. Equal: `eq`. Not equal: `ne`.
+         * @example gte
+         * @enum {string}
+         */
+        readonly HavingOperator: "gt" | "gte" | "lt" | "lte" | "eq" | "ne";
         /**
          * Orders
          * @description The order of the rows: at most one pair of a field and a direction. An empty array means the default order:
@@ -1201,11 +1316,15 @@ export interface components {
         readonly BatchOperation: "query" | "values" | "retention" | "funnel";
         /**
          * Date range
-         * @description The period of the query: a preset, or its start and its end, as an object or an array. Both ends are **included**: a period
+         * @description The period of the query: a preset, the last days, weeks or months, or its start and its end, as an object or an array. Both ends are **included**: a period
          *     with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
          *     end of that second. A start given as a date means 00:00:00 of that day. The
          *     two forms can be mixed. The start must not be after the end; the end may be in the future.
          * @example 30days
+         * @example {
+         *       "last": 45,
+         *       "unit": "day"
+         *     }
          * @example {
          *       "from": "2026-01-01",
          *       "to": "2026-01-31"
@@ -1215,7 +1334,32 @@ export interface components {
          *       "2026-01-31"
          *     ]
          */
-        readonly DateRange: components["schemas"]["Preset"] | components["schemas"]["Bounds"] | components["schemas"]["BoundsPair"];
+        readonly DateRange: components["schemas"]["Preset"] | components["schemas"]["Bounds"] | components["schemas"]["BoundsPair"] | components["schemas"]["LastUnits"];
+        /**
+         * Last units
+         * @description The last days, weeks or months until now, the current one among them: `{"last": 30, "unit": "day"}` is `30days`. Weeks start on
+         *     Monday.
+         * @example {
+         *       "last": 45,
+         *       "unit": "day"
+         *     }
+         */
+        readonly LastUnits: {
+            /**
+             * Format: int32
+             * @description How many.
+             * @example 45
+             */
+            readonly last: number;
+            readonly unit: components["schemas"]["PeriodUnit"];
+        };
+        /**
+         * Unit of a period
+         * @description A day, a week or a month of the calendar.
+         * @example day
+         * @enum {string}
+         */
+        readonly PeriodUnit: "day" | "week" | "month";
         /**
          * Bounds
          * @description The start and the end of a period, both included.
@@ -1257,18 +1401,22 @@ export interface components {
          *     | `3months` | 00:00:00 on the 1st of the month two months ago: the current month is the third | now |
          *     | `6months` | 00:00:00 on the 1st of the month five months ago | now |
          *     | `12months`, `1year` | 00:00:00 on the 1st of the month eleven months ago | now |
+         *     | `28days` | 00:00:00 of the day 27 days ago | now |
+         *     | `this_week` | 00:00:00 on Monday of this week | now |
+         *     | `last_week` | 00:00:00 on Monday of the week before this one | Sunday, 23:59:59 |
+         *     | `last_month`, `last_quarter`, `last_year` | 00:00:00 on the first day of the month, quarter or year before this one | its last day, 23:59:59 |
          *     | `mtd` | 00:00:00 on the 1st of this month | now |
          *     | `ytd` | 00:00:00 on the 1st of January | now |
          *     | `all` | 00:00:00 of the day of the project's first event, or of its creation if it has no event | now |
          * @example 30days
          * @enum {string}
          */
-        readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all" | "live" | "1hr" | "24hrs" | "3months" | "6months" | "1year";
+        readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all" | "live" | "1hr" | "24hrs" | "3months" | "6months" | "1year" | "28days" | "this_week" | "last_week" | "last_month" | "last_quarter" | "last_year";
         /**
          * Date or second
          * Format: utc-date-or-second
-         * @description A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
-         *     exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
+         * @description A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a second (`YYYY-MM-DDThh:mm:ssZ`), with `Z` for UTC or an offset such as `+02:00`. It must
+         *     exist in the calendar, in the years 0001 to 9999. Fractions of a second are rejected.
          * @example 2026-01-31
          * @example 2026-01-31T10:00:00Z
          */
@@ -1312,12 +1460,13 @@ export interface components {
          *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
          *     | `event:name` | one per name of a custom event | always `null` |
          *     | `event:prop:<name>` | one per value among the events that have the property | always `null` |
+         *     | `weekday`, `hour` | one per value at which an event matches | those that started then |
          * @example country
          */
-        readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
+        readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
-         * @description A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+         * @description A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
          *
          *     With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
          *     buckets:
@@ -1336,13 +1485,14 @@ export interface components {
          *     `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
          *     of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
          *
+         *     `interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
          *     A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
          *     other rows.
          * @example interval:auto
          * @example interval:week
          * @enum {string}
          */
-        readonly Interval: "interval:auto" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
+        readonly Interval: "interval:auto" | "interval:minute" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
         /**
          * Time zone
          * @description The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
@@ -1410,7 +1560,7 @@ export interface components {
          * @example day
          * @enum {string}
          */
-        readonly BucketSize: "hour" | "day" | "week" | "month" | "quarter" | "year";
+        readonly BucketSize: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
         /**
          * Dimension
          * @description Session attributes (every event has those of its session's first event):
@@ -1437,6 +1587,14 @@ export interface components {
          */
         readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel" | "page:entry" | "page:exit" | "region" | "language";
         /**
+         * Clock field
+         * @description What the clock of the query's `time_zone` shows at an event, as a grouping: `weekday` from `1`, Monday, to `7`, or `hour` from `00` to `23`. An
+         *     hour that a change of the clock repeats counts as one. Visits are in the group of their start. Filters have no such field.
+         * @example weekday
+         * @enum {string}
+         */
+        readonly ClockField: "weekday" | "hour";
+        /**
          * Property grouping
          * Format: text
          * @description `event:prop:` followed by the name of an event property, of 1 to 128 characters. Values are strings; a number
@@ -1458,6 +1616,9 @@ export interface components {
          * Order by
          * @description A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
          *     grouping is an interval, or the grouping in `then_by`.
+         *
+         *     With `compare`, rows can also be ordered by how a metric differs from the other period: `difference:users` is the difference,
+         *     `change:users` the change as `comparison.change` has it.
          * @example {
          *       "field": "pageviews",
          *       "direction": "desc"
@@ -1494,7 +1655,7 @@ export interface components {
         ];
         /**
          * Order field
-         * @description One of the `metrics`, a grouping, or `date`.
+         * @description One of the `metrics`, a grouping, `date`, or with `compare` `difference:` or `change:` followed by a metric.
          * @example pageviews
          */
         readonly OrderField: string;
@@ -2389,14 +2550,14 @@ export interface components {
         readonly DeviceType: "desktop" | "mobile" | "tablet";
         /**
          * Resolved date range
-         * @description The period of the request, a preset or an array of its start and its end.
+         * @description The period of the request, a preset, the last units, or an array of its start and its end.
          * @example 30days
          * @example [
          *       "2026-01-01",
          *       "2026-01-31"
          *     ]
          */
-        readonly ResolvedDateRange: components["schemas"]["Preset"] | components["schemas"]["BoundsPair"];
+        readonly ResolvedDateRange: components["schemas"]["Preset"] | components["schemas"]["BoundsPair"] | components["schemas"]["LastUnits"];
         /**
          * Resolved comparison
          * @description The comparison of the request, a text or an array of a start and an end.
@@ -2412,7 +2573,7 @@ export interface components {
          * @description A grouping of the request, as the text that names it.
          * @example country
          */
-        readonly ResolvedGrouping: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly ResolvedGrouping: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["PropertyGrouping"];
         /**
          * Resolved second grouping
          * @description The second grouping of the request, as the text that names it.
@@ -2423,10 +2584,10 @@ export interface components {
         readonly ResolvedThenBy: readonly components["schemas"]["ResolvedThenByField"][];
         /**
          * Resolved then-by field
-         * @description A dimension or an event property, as the text that names it.
+         * @description A dimension, an event property or what the clock shows, as the text that names it.
          * @example country
          */
-        readonly ResolvedThenByField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly ResolvedThenByField: components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["PropertyGrouping"];
         /**
          * Resolved value field
          * @description The field of the request, as the text that names it.
@@ -2496,6 +2657,7 @@ export interface components {
              */
             readonly data: readonly components["schemas"]["QueryRow"][];
             readonly totals?: components["schemas"]["Totals"];
+            readonly metadata?: components["schemas"]["QueryMetadata"];
         };
         /**
          * Values response
@@ -3816,7 +3978,7 @@ export interface components {
              *       "events"
              *     ]
              */
-            readonly metrics: readonly components["schemas"]["Metric"][];
+            readonly metrics: readonly components["schemas"]["QueryMetric"][];
             /**
              * @description The grouping; empty if there is none.
              * @example [
@@ -3872,6 +4034,8 @@ export interface components {
             readonly then_by?: components["schemas"]["ResolvedThenBy"];
             /** @description How many series were asked for, as it was sent; absent if it was not. */
             readonly group_limit?: components["schemas"]["GroupLimit"];
+            /** @description The conditions on metrics, as they were sent; absent if there were none. */
+            readonly having?: components["schemas"]["Having"];
             /**
              * @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
              *     `include`, `time_zone`, `compare` and `then_by`.
@@ -3931,6 +4095,61 @@ export interface components {
             readonly group: components["schemas"]["RowGroup"];
             readonly metrics: components["schemas"]["MetricValues"];
             readonly comparison?: components["schemas"]["RowComparison"];
+        };
+        /**
+         * Metadata
+         * @description What the numbers were computed from. Sent if the query has a metric over the numbers of a property.
+         * @example {
+         *       "numbers": [
+         *         {
+         *           "of": "event:prop:amount",
+         *           "counted": 1203,
+         *           "left_out": 3
+         *         }
+         *       ]
+         *     }
+         */
+        readonly QueryMetadata: {
+            /**
+             * @description The properties of these metrics, each once.
+             * @example [
+             *       {
+             *         "of": "event:prop:amount",
+             *         "counted": 1203,
+             *         "left_out": 3
+             *       }
+             *     ]
+             */
+            readonly numbers: readonly components["schemas"]["PropertyNumbers"][];
+        };
+        /**
+         * Numbers of a property
+         * @description How many events have a number in a property: of the events of all rows, also those of other pages. Both are `null` if
+         *     there are rows, but none on the page.
+         * @example {
+         *       "of": "event:prop:amount",
+         *       "counted": 1203,
+         *       "left_out": 3
+         *     }
+         */
+        readonly PropertyNumbers: {
+            /**
+             * @description The property.
+             * @example event:prop:amount
+             */
+            readonly of: string;
+            /**
+             * Format: int64
+             * @description Events with a number. 0 means that no event of the query has one, which may be a misspelled name.
+             * @example 1203
+             */
+            readonly counted: number | null;
+            /**
+             * Format: int64
+             * @description Events whose property is no number.
+             * @example 3
+             */
+            readonly left_out: number | null;
         };
         /**
          * Totals
@@ -4068,6 +4287,8 @@ export interface components {
              * @example 530
              */
             readonly new_users?: number;
+        } & {
+            readonly [key: string]: number | null;
         };
         /**
          * Project response

@@ -26,7 +26,16 @@ else:
 `
 
 /** Names that cannot be those of members of a class. */
-const KEYWORDS: ReadonlySet<string> = new Set(['from', 'import', 'in', 'is', 'class', 'not', 'or'])
+const KEYWORDS: ReadonlySet<string> = new Set([
+  'from',
+  'import',
+  'in',
+  'is',
+  'class',
+  'not',
+  'or',
+  'as',
+])
 /**
  * Responses whose members are those that the request names: the metrics of a row, the fields of an event. Their types have all of them, so that
  * a type checker accepts what was asked for without a look whether it is there.

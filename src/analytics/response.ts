@@ -3,7 +3,6 @@ import {
   OPTIONAL_MEMBERS,
   type AnalyticsQueryRequest,
   type AnalyticsQueryResponse,
-  type Metric,
   type OptionalMember,
   type Row,
 } from '../contract/api.js'
@@ -11,18 +10,25 @@ import { SECOND_MS } from '../lib/time.js'
 import { formatLocal } from '../lib/time-zone.js'
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../contract/filter-fields.js'
 import { GRANULARITIES } from '../model/granularities.js'
-import { METRICS } from '../model/metrics.js'
-import { findLastCompared, shapeComparison } from './comparison.js'
+import { describeMetric, nameMetric, type MetricKey, type QueryMetric } from '../model/metrics.js'
+import { shapeComparison } from './comparison.js'
+import { findLastCompared } from './request/comparison.js'
 import { formatMoment, formatPeriod } from './request/period.js'
-import type { GroupedBy, Grouping, Query, Series } from './request/query.js'
+import {
+  listMetrics,
+  type GroupedBy,
+  type Grouping,
+  type Query,
+  type Series,
+} from './request/query.js'
+import { requireOneCurrency, shapeMetadata, type NumberFacts } from './numbers.js'
 
 /** A row of a statement. The key of a bucket is its number; any other key is text. The second key is that of `then_by`. */
 export type StoredRow = {
   readonly group_key: string | number
   readonly then_key?: string
-} & Readonly<
-  Partial<Record<`${'metric' | 'total' | 'compared' | 'compared_total'}_${Metric}`, number | null>>
->
+} & Readonly<Partial<Record<MetricKey, number | null>>> &
+  NumberFacts
 
 /** The rows of a response. */
 export interface ResponseRows<Row extends StoredRow = StoredRow> {
@@ -33,15 +39,24 @@ export interface ResponseRows<Row extends StoredRow = StoredRow> {
   readonly totals?: StoredRow
 }
 
-/** Builds the part of the response that depends on the data. */
-export const shapeRows = (
+/**
+ * Builds the part of the response that depends on the data.
+ *
+ * @throws ApiError VALIDATION_ERROR for amounts in several currencies
+ */
+export function shapeRows(
   query: Query,
   { rows, total, totals }: ResponseRows,
-): Pick<AnalyticsQueryResponse, 'pagination' | 'data' | 'totals'> => ({
-  pagination: { limit: query.limit, offset: query.offset, returned: rows.length, total },
-  data: rows.map(createShaper(query)),
-  ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
-})
+): Pick<AnalyticsQueryResponse, 'pagination' | 'data' | 'totals' | 'metadata'> {
+  const [first = totals] = rows
+  requireOneCurrency(query, first)
+  return {
+    pagination: { limit: query.limit, offset: query.offset, returned: rows.length, total },
+    data: rows.map(createShaper(query)),
+    ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
+    ...shapeMetadata(query, rows[0], total),
+  }
+}
 
 /** Creates the function that builds a row of the response. */
 export function createShaper(query: Query): (row: StoredRow) => Row {
@@ -62,23 +77,25 @@ export function shapeMetrics(
   row: StoredRow,
   isAlone = false,
 ): Pick<Row, 'metrics' | 'comparison'> {
-  const read = (metric: Metric): number | null => row[METRICS[metric].key] ?? null
-  const shown = { metrics: Object.fromEntries(metrics.map((metric) => [metric, read(metric)])) }
+  const read = (metric: QueryMetric): number | null => row[describeMetric(metric).key] ?? null
+  const shown = {
+    metrics: Object.fromEntries(metrics.map((metric) => [nameMetric(metric), read(metric)])),
+  }
   if (compared === undefined) return shown
-  const readCompared = (metric: Metric): number | null =>
-    isAlone ? null : (row[METRICS[metric].comparedKey] ?? null)
+  const readCompared = (metric: QueryMetric): number | null =>
+    isAlone ? null : (row[describeMetric(metric).comparedKey] ?? null)
   return { ...shown, comparison: shapeComparison(metrics, read, readCompared) }
 }
 
 /** Builds the part of the response that repeats the request. */
 export const shapeEcho = (
   request: AnalyticsQueryRequest,
-  { metrics, grouping, period, limit, offset, compared }: Query,
+  { grouping, period, limit, offset, compared }: Query,
 ): Pick<AnalyticsQueryResponse, 'period' | 'query' | 'comparison'> => ({
   period: formatPeriod(period),
   query: {
     date_range: request.date_range,
-    metrics,
+    metrics: listMetrics(request),
     group_by: request.group_by,
     order_by: request.order_by,
     limit,
@@ -120,6 +137,8 @@ function shapeKey(grouping: Grouping, key: string | number): Row['group'] {
       return { project: String(key) }
     case 'dimension':
       return { [grouping.dimension]: String(key) }
+    case 'clock':
+      return { [grouping.part]: String(key) }
     default:
       return grouping satisfies never
   }

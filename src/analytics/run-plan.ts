@@ -1,5 +1,5 @@
 /** Runs the statement of a plan, and reads the totals beside its rows. */
-import { METRICS } from '../model/metrics.js'
+import { describeMetric } from '../model/metrics.js'
 import type { RunStatement } from './operation.js'
 import type { Plan } from './plan/plan.js'
 import type { Query } from './request/query.js'
@@ -49,7 +49,7 @@ const toTotals = (row: StoredRow, { grouping, metrics, compared }: Query): Store
         group_key: '',
         ...Object.fromEntries(
           metrics.flatMap((metric) => {
-            const { key, totalKey, comparedKey, comparedTotalKey } = METRICS[metric]
+            const { key, totalKey, comparedKey, comparedTotalKey } = describeMetric(metric)
             const total = [key, row[totalKey] ?? null] as const
             return compared === undefined
               ? [total]

@@ -5,6 +5,7 @@ import { createNonce, requireOrigin, type MarkedRow, type Origin } from '../mode
 import type { StoredRows, StreamDependencies } from './operation.js'
 import type { Plan } from './plan/plan.js'
 import { checkRows, namePatterns, requireAllRows } from './check-rows.js'
+import { requireOneCurrency, shapeMetadata } from './numbers.js'
 import { listPatternFields } from './request/filter-limits.js'
 import type { Query } from './request/query.js'
 import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './response.js'
@@ -17,7 +18,7 @@ export const MAX_STREAMED_ROWS = 1_000_000
 /** A response whose rows are on their way. */
 export interface StreamedResponse extends Pick<
   AnalyticsQueryResponse,
-  'period' | 'query' | 'comparison' | 'totals'
+  'period' | 'query' | 'comparison' | 'totals' | 'metadata'
 > {
   /** The number of rows before limit and offset. */
   readonly total: number
@@ -53,9 +54,11 @@ export async function streamPlan(
     requireFewRows(total - query.offset)
     if (first.done !== true) requireOrigin(first.value, origin)
     const totals = await readTotals({ plan, nonce: origin.nonce, group, run }, row)
+    requireOneCurrency(query, row ?? totals)
     await consume({
       ...shapeEcho(request, query),
       ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
+      ...shapeMetadata(query, row, total),
       total,
       batches: shapeRows(query, { first, rows, origin, expected }),
     })

@@ -28,6 +28,7 @@ export const OPTIONAL_MEMBERS = [
   'compare_align',
   'then_by',
   'group_limit',
+  'having',
 ] as const satisfies readonly (keyof QueryBody)[]
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 
@@ -90,6 +91,8 @@ export type RowComparison = Schemas['RowComparison']
 export type DateRange = ShortForms['date_range']
 export type Preset = Schemas['Preset']
 export type Metric = Schemas['Metric']
+/** A metric over the numbers of an event property. */
+export type NumericMetric = Schemas['NumericMetric']
 export type Interval = Schemas['Interval']
 /** The size of the buckets of a time series. */
 export type BucketSize = Schemas['BucketSize']
@@ -98,6 +101,9 @@ export type GroupBy = Schemas['ResolvedGrouping']
 /** A dimension or property that can be the second grouping. */
 export type ThenBy = Schemas['ResolvedThenByField']
 export type SortDirection = Schemas['SortDirection']
+/** What the clock shows, as a grouping. */
+export type ClockField = Schemas['ClockField']
+export type HavingOperator = Schemas['HavingOperator']
 
 export type Filter = Schemas['QueryFilter']
 export type TypedFilter = Schemas['TypedFilter']

@@ -75,12 +75,18 @@ function describeDefault({ default: value, ...member }: Json): Json {
 /** The marks of members of unions that the copy does without. */
 const LEFT_OUT = ['x-streamed', 'x-superseded-by']
 
+/** The objects that mean what no array or text means. */
+const OWN_FORMS: ReadonlySet<string> = new Set(['LastUnits'])
+
 /** Leaves out the members of a union that another member stands for. */
 function reduceUnion(schema: Json, schemas: Schemas): Json {
   const { oneOf, ...rest } = schema
   if (!Array.isArray(oneOf)) return schema
   const members = oneOf as readonly Json[]
-  const hasObject = members.some((member) => follow(member, schemas)['type'] === 'object')
+  const hasObject = members.some(
+    (member) =>
+      follow(member, schemas)['type'] === 'object' && !OWN_FORMS.has(nameReferred(member['$ref'])),
+  )
   const kept = members.filter((member) => {
     const { type, enum: values, ...others } = follow(member, schemas)
     const isShort = type === 'array' || (type === 'string' && values === undefined)

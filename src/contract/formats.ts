@@ -19,9 +19,10 @@ export interface Format {
 export const FORMATS: Readonly<Record<string, Format>> = {
   'utc-date-or-second': {
     type: 'string',
-    pattern: String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$`,
+    pattern: String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(Z|[+-]\d{2}:\d{2}))?$`,
     validate: isUtcDateOrSecond,
-    message: 'must be a UTC date or second that exists: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ',
+    message:
+      'must be a date or second that exists: YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or with an offset, such as +02:00',
   },
   text: {
     type: 'string',

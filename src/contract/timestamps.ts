@@ -35,12 +35,17 @@ export function parseInstant(text: string): number | undefined {
   return date + time + ms + (sign === '-' ? offset : -offset)
 }
 
-const DATE_OR_SECOND = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$/
+const DATE_OR_SECOND =
+  /^(?<local>\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?=Z|[+-](?:[01]\d|2[0-3]):[0-5]\d$))?)(?:Z|[+-]\d{2}:\d{2})?$/
 
-/** Whether `text` is an existing UTC date (`YYYY-MM-DD`) or second (`YYYY-MM-DDThh:mm:ssZ`). */
+/** Whether `text` is an existing date (`YYYY-MM-DD`) or second (`YYYY-MM-DDThh:mm:ssZ`, or with an offset from UTC), in the years 1 to 9999. */
 export function isUtcDateOrSecond(text: string): boolean {
-  if (!DATE_OR_SECOND.test(text) || text.startsWith('0000')) return false
-  const second = text.length === 10 ? `${text}T00:00:00Z` : text
+  const local = DATE_OR_SECOND.exec(text)?.groups?.['local']
+  if (local === undefined || local.startsWith('0000')) return false
+  if (text.length > local.length !== local.length > 10) return false
+  const moment = new Date(text)
+  if (moment.getUTCFullYear() < 1 || moment.getUTCFullYear() > 9999) return false
+  const second = local.length === 10 ? `${local}T00:00:00Z` : `${local}Z`
   const time = Date.parse(second)
   // Date.parse turns 30 February into 2 March, and 24:00:00 into the next day: a second that moved does not exist.
   return !Number.isNaN(time) && new Date(time).toISOString() === second.replace('Z', '.000Z')

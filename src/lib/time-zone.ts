@@ -79,7 +79,7 @@ function findChange(zone: string, from: number, to: number): number {
 }
 
 /** Lists the moments after `from` at which the offset of a zone changes, up to `to`. */
-function listChanges(zone: string, from: number, to: number): readonly number[] {
+export function listChanges(zone: string, from: number, to: number): readonly number[] {
   const changes: number[] = []
   let at = from
   while (at < to) {

@@ -1,6 +1,6 @@
 /** The bucket sizes of a time series. Buckets are numbered, and labelled with their start. */
 import { sql, type Sql } from '../clickhouse/sql.js'
-import { addDays, DAY_MS, HOUR_MS } from '../lib/time.js'
+import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.js'
 
 interface GranularityRow {
   /**
@@ -19,7 +19,7 @@ interface GranularityRow {
 }
 
 /** From fine to coarse: `interval:auto` takes the first whose `maxLengthMs` the period does not exceed. */
-export const FINE_TO_COARSE = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+export const FINE_TO_COARSE = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 
 export type Granularity = (typeof FINE_TO_COARSE)[number]
 
@@ -43,6 +43,11 @@ const writeQuarter = (time: Sql): Sql => sql`(toYear(${time}) * 4 + toQuarter(${
 const writeYear = (time: Sql): Sql => sql`toYear(${time})`
 
 export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
+  minute: {
+    toBucket: (moment) => Math.floor(moment.getTime() / MINUTE_MS),
+    toStart: (bucket) => new Date(bucket * MINUTE_MS),
+    expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 60000)`,
+  },
   hour: {
     maxLengthMs: 48 * HOUR_MS,
     toBucket: (moment) => Math.floor(moment.getTime() / HOUR_MS),

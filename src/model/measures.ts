@@ -1,6 +1,7 @@
 /** The measures: what scans count. Metrics are computed from them. */
-import { declaredName, type Sql } from '../clickhouse/sql.js'
+import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord } from '../lib/records.js'
+import { getNumberColumn, mergeNumbers, type NumberMeasure } from './numbers.js'
 
 /** The sums over rows of `events`, and those over rows of `sessions`. */
 export const EVENT_SUMS = ['pageviews', 'events'] as const
@@ -13,11 +14,27 @@ export type SumMeasure = (typeof EVENT_SUMS)[number] | (typeof VISIT_SUMS)[numbe
  * `users` is the number of different users: results of several scans do not add up, but are united as bitmaps. `new_users` are
  * those of them who had no event before; no relation has them, because that takes the events before the period, too.
  */
-export type Measure = SumMeasure | 'users' | 'new_users'
+export type NamedMeasure = SumMeasure | 'users' | 'new_users'
 
-const MEASURES: readonly Measure[] = ['users', 'new_users', ...EVENT_SUMS, ...VISIT_SUMS]
+/** Measures with a name, and those of the numbers in a property. */
+export type Measure = NamedMeasure | NumberMeasure
+
+const MEASURES: readonly NamedMeasure[] = ['users', 'new_users', ...EVENT_SUMS, ...VISIT_SUMS]
 
 /** The name of each measure's column in a scan. No table has a column of this name, so it is never ambiguous. */
-export const MEASURE_COLUMNS: Readonly<Record<Measure, Sql>> = buildRecord(MEASURES, (measure) =>
-  declaredName(`measure_${measure}`),
+export const MEASURE_COLUMNS: Readonly<Record<NamedMeasure, Sql>> = buildRecord(
+  MEASURES,
+  (measure) => declaredName(`measure_${measure}`),
 )
+
+/** Whether a measure is one of the numbers in a property. */
+export const isOfNumbers = (measure: Measure): measure is NumberMeasure =>
+  typeof measure === 'object'
+
+/** Returns the name of the column of a measure in a scan. */
+export const getColumn = (measure: Measure): Sql =>
+  isOfNumbers(measure) ? getNumberColumn(measure) : MEASURE_COLUMNS[measure]
+
+/** Merges a measure of several groups. @param column that of the measure. Users of different groups do not add up. */
+export const mergeMeasure = (measure: Measure, column: Sql): Sql =>
+  isOfNumbers(measure) ? mergeNumbers(measure, column) : sql`sum(${column})`

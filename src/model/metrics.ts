@@ -1,10 +1,22 @@
 /** The metrics of the contract, each computed from measures. */
 import type { Metric } from '../contract/api.js'
-import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
+import { declaredName, numberedName, sql, type Sql } from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
-import { MEASURE_COLUMNS, type Measure } from './measures.js'
+import { MEASURE_COLUMNS, type Measure, type NamedMeasure } from './measures.js'
+import { computeNumberMetric, isCountOfNumbers, type NumberMetric } from './numbers.js'
 
-interface MetricRow {
+/** A metric of a query: one with a name of its own, or one over the numbers of a property. */
+export type QueryMetric = Metric | NumberMetric
+
+/** What the name of a column begins with: the metric, that of all groups, and both in the period that is compared. */
+type ColumnKind = 'metric' | 'total' | 'compared' | 'compared_total'
+
+/** The name of the column of a metric in the rows of a statement. */
+export type MetricKey = `${ColumnKind}_${Metric}` | `${ColumnKind}_${number}_number`
+
+export interface MetricRow {
+  /** Its name in the response. */
+  readonly name: string
   /** The measures that it is computed from. */
   readonly measures: readonly [Measure, ...Measure[]]
   /**
@@ -19,16 +31,16 @@ interface MetricRow {
   /** Computes the metric from the columns of its measures. */
   readonly expression: Sql
   /** The name of its column in the rows of a statement, as the client reads it. */
-  readonly key: `metric_${Metric}`
+  readonly key: MetricKey
   /** That name as SQL. */
   readonly column: Sql
   /** The name of its column where a row also has the metric of all groups together, and that name as SQL. */
-  readonly totalKey: `total_${Metric}`
+  readonly totalKey: MetricKey
   readonly totalColumn: Sql
   /** The same for the period that the query is compared with. */
-  readonly comparedKey: `compared_${Metric}`
+  readonly comparedKey: MetricKey
   readonly comparedColumn: Sql
-  readonly comparedTotalKey: `compared_total_${Metric}`
+  readonly comparedTotalKey: MetricKey
   readonly comparedTotalColumn: Sql
 }
 
@@ -38,7 +50,7 @@ type MetricDefinition = Pick<
 >
 
 /** Defines the metric that is a measure itself. */
-const showMeasure = (measure: Measure): MetricDefinition => ({
+const showMeasure = (measure: NamedMeasure): MetricDefinition => ({
   measures: [measure],
   expression: MEASURE_COLUMNS[measure],
 })
@@ -73,18 +85,55 @@ const DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = {
   events_per_visit: dividePerVisit('events'),
 }
 
-export const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
+const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
   DEFINITIONS,
   (metric, definition) => ({
     ...definition,
+    name: metric,
     isCount: definition.measures.length === 1,
-    key: `metric_${metric}` as const,
+    key: `metric_${metric}`,
     column: declaredName(`metric_${metric}`),
-    totalKey: `total_${metric}` as const,
+    totalKey: `total_${metric}`,
     totalColumn: declaredName(`total_${metric}`),
-    comparedKey: `compared_${metric}` as const,
+    comparedKey: `compared_${metric}`,
     comparedColumn: declaredName(`compared_${metric}`),
-    comparedTotalKey: `compared_total_${metric}` as const,
+    comparedTotalKey: `compared_total_${metric}`,
     comparedTotalColumn: declaredName(`compared_total_${metric}`),
   }),
 )
+
+/** The names of the metrics of the contract. */
+export const METRIC_NAMES: readonly string[] = Object.keys(METRICS)
+
+/** Whether a metric is one over the numbers of a property. */
+export const isNumberMetric = (metric: QueryMetric): metric is NumberMetric =>
+  typeof metric === 'object'
+
+/** Describes a metric of a query. */
+export const describeMetric = (metric: QueryMetric): MetricRow =>
+  isNumberMetric(metric) ? describeNumberMetric(metric) : METRICS[metric]
+
+function describeNumberMetric(metric: NumberMetric): MetricRow {
+  const { name, number, measures } = metric
+  return {
+    name,
+    measures,
+    isCount: isCountOfNumbers(metric),
+    expression: computeNumberMetric(metric),
+    key: `metric_${number}_number`,
+    column: numberedName('metric', number, 'number'),
+    totalKey: `total_${number}_number`,
+    totalColumn: numberedName('total', number, 'number'),
+    comparedKey: `compared_${number}_number`,
+    comparedColumn: numberedName('compared', number, 'number'),
+    comparedTotalKey: `compared_total_${number}_number`,
+    comparedTotalColumn: numberedName('compared_total', number, 'number'),
+  }
+}
+
+/** The name of a metric in the response. */
+export const nameMetric = (metric: QueryMetric): string => describeMetric(metric).name
+
+/** Finds a metric of the contract by its name. */
+export const findNamedMetric = (name: string): MetricRow | undefined =>
+  Object.values(METRICS).find((row) => row.name === name)

@@ -2,7 +2,8 @@
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
-import type { Measure } from './measures.js'
+import { isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
+import { aggregateNumbers } from './numbers.js'
 import { LIVE } from './rollup-table-sets.js'
 import {
   ROLLUPS,
@@ -48,7 +49,9 @@ export interface Relation {
   /** Which groups a rollup has. Absent for facts. */
   readonly rollup?: RollupSubject | UserSubject
   /** Computes each measure from the rows of a group. The relation cannot answer a measure that is missing. */
-  readonly measures: Readonly<Partial<Record<Measure, Sql>>>
+  readonly measures: Readonly<Partial<Record<NamedMeasure, Sql>>>
+  /** Whether it has the numbers in properties. */
+  readonly hasNumbers?: true
   /** Computes the users of a group's rows as a bitmap that can be united with others. */
   readonly userBitmap?: Sql
   /** Whether a group has matching events. Absent where rows cannot show it. */
@@ -138,9 +141,10 @@ const EVENTS: Relation = {
   cost: COSTS.moment,
   time: sql`timestamp`,
   isWithin: (start, end) => sql`timestamp >= ${start} AND timestamp < ${end}`,
-  day: { column: sql`day`, columns: sql`*, day` },
+  day: { column: sql`day`, columns: sql`*, day, numbers` },
   dayKey: DAY_OF_EVENT,
   conditions: [],
+  hasNumbers: true,
   measures: {
     users: sql`uniqExact(user)`,
     pageviews: sql`toInt64(countIf(${isPageview(sql`name`)}))`,
@@ -178,3 +182,10 @@ export const WITHOUT_PAIRS: readonly RelationName[] = ALL_RELATIONS.filter(
 )
 
 export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
+
+/** Computes a measure from the rows of a group of a relation; undefined if the relation cannot answer it. */
+export function computeMeasure(name: RelationName, measure: Measure): Sql | undefined {
+  const { measures, hasNumbers = false } = RELATIONS[name]
+  if (!isOfNumbers(measure)) return measures[measure]
+  return hasNumbers ? aggregateNumbers(measure) : undefined
+}

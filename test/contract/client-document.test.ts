@@ -66,10 +66,10 @@ test('members with several forms have the one with objects', () => {
     order_by: schemas['OrderBy'],
     limit: schemas['QueryLimit'],
   }).toEqual({
-    date_range: ['Preset', 'Bounds'],
+    date_range: ['Preset', 'Bounds', 'LastUnits'],
     compare: ['ComparedPeriod', 'Bounds'],
-    group_by: ['Interval', 'Dimension', 'EventProperty'],
-    then_by: ['Dimension', 'EventProperty'],
+    group_by: ['Interval', 'Dimension', 'ClockField', 'EventProperty'],
+    then_by: ['Dimension', 'ClockField', 'EventProperty'],
     field: ['Dimension', 'EventProperty', 'PropertyNames'],
     events: ['SingleEvent', 'EventList'],
     order_by: expect.objectContaining({ $ref: '#/components/schemas/OrderTerm' }),

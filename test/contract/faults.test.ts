@@ -29,12 +29,13 @@ const REQUIRED = 'is required'
 const UNKNOWN = 'is not a known property'
 const NO_LIMIT = 'must be an integer from 1 to 1000, or all'
 const NO_TEXT = 'must not contain NUL characters or lone surrogates'
-const NO_DATE = 'must be a UTC date or second that exists: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
+const NO_DATE =
+  'must be a date or second that exists: YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or with an offset, such as +02:00'
 const NO_RANGE =
-  `must be a preset (${names('Preset').join(', ')})` +
+  `must be a preset (${names('Preset').join(', ')}), {"last": 45, "unit": "day"}` +
   ' or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
 const NO_GROUPING =
-  `must be one of: ${[...names('Interval'), ...names('Dimension')].join(', ')},` +
+  `must be one of: ${[...names('Interval'), ...names('Dimension'), ...names('ClockField')].join(', ')},` +
   ' or event:prop: followed by a name of 1 to 128 characters'
 const FILTER = '{"type":"browser","operator":"oneOf","value":["Firefox"]}'
 const CLAUSE = '{"operator":"eq","value":"/pricing"}'
@@ -42,6 +43,12 @@ const LIST = 'must be an array, such as ["one value","another"]'
 const ONE_OF = (names: string) => `must be one of: ${names}`
 const NO_COLUMN = (names: string) =>
   `must be a metric or the grouping of this query, one of: ${names}`
+
+const SUM = { metric: 'sum', of: 'event:prop:amount', as: 'revenue' }
+const NO_PROPERTY = 'must be event:prop: followed by a name of 1 to 128 characters'
+const NO_NAME = 'must be a letter followed by letters, digits or _, at most 64 characters'
+const TAKEN = (name: string) =>
+  `must be a name of its own: ${name} is that of another metric or of a grouping`
 
 /** The expected errors of a body: messages by field. */
 type Faults = Readonly<Record<string, string>> | readonly (readonly [string, string])[]
@@ -139,7 +146,7 @@ describe('then_by', () => {
   const second = (then_by: readonly unknown[], fields: object = {}) =>
     query({ group_by: ['interval:day'], then_by, ...fields })
   const none =
-    `must be one of: ${names('Dimension').join(', ')}, or event:prop: followed by a name of 1 to 128 characters;` +
+    `must be one of: ${[...names('Dimension'), ...names('ClockField')].join(', ')}, or event:prop: followed by a name of 1 to 128 characters;` +
     ' an interval goes in group_by'
   const noSeries = 'is the number of time series: it needs an interval in group_by, and then_by'
   const cases: readonly Case[] = [
@@ -185,7 +192,22 @@ describe('date_range', () => {
     ],
     [range('2026-01-01T10:00:60Z', 'today'), { 'date_range.0': NO_DATE, 'date_range.1': NO_DATE }],
     [range('2026-01-01', '2026-01-01T10:00:00.000Z'), { 'date_range.1': NO_DATE }],
-    [range('2026-01-01', '2026-01-01T10:00:00+00:00'), { 'date_range.1': NO_DATE }],
+    [range('2026-01-01', '2026-01-01T10:00:00+00:00'), {}],
+    [range('2026-01-01', '2026-01-01T10:00:00-02:30'), {}],
+    [range('2026-01-01', '2026-01-01T10:00:00+24:00'), { 'date_range.1': NO_DATE }],
+    [range('2026-01-01', '2026-01-01+02:00'), { 'date_range.1': NO_DATE }],
+    [range('0001-01-01T00:00:00+02:00', '2026-01-01'), { 'date_range.0': NO_DATE }],
+    [{ date_range: { last: 45, unit: 'day' } }, {}],
+    [{ date_range: { last: 0, unit: 'day' } }, { 'date_range.last': 'must be at least 1' }],
+    [{ date_range: { last: 1, unit: 'year' } }, { 'date_range.unit': ONE_OF('day, week, month') }],
+    [
+      { date_range: ['2026-01-01', '2026-12-31'], group_by: ['interval:minute'] },
+      {
+        'group_by.0':
+          'divides at most 24 hours into minutes: choose interval:hour, interval:auto or a shorter date_range',
+      },
+    ],
+    [{ date_range: ['2026-01-01', '2026-01-01'], group_by: ['interval:minute'] }, {}],
     [range('2026-01-01', 5), { 'date_range.1': 'must be a string' }],
     [range('2026-01-02', '2026-01-01'), { date_range: 'must not start after its end' }],
     [range('2026-01-01', '2026-01-01'), {}],
@@ -208,8 +230,63 @@ describe('metrics, group_by, order_by', () => {
       { metrics: 'must not contain duplicate items' },
     ],
     [
-      query({ metrics: Array.from({ length: names('Metric').length + 1 }, () => 'users') }),
-      { metrics: `must have at most ${names('Metric').length} items` },
+      query({ metrics: Array.from({ length: 21 }, () => 'users') }),
+      { metrics: 'must have at most 20 items' },
+    ],
+    [query({ metrics: [SUM, 'users'], order_by: [['revenue', 'asc']] }), {}],
+    [
+      query({ metrics: ['users'], order_by: [['change:users', 'asc']] }),
+      {
+        'order_by.0.0':
+          'needs compare: without another period, change:users has nothing to compare with',
+      },
+    ],
+    [
+      query({
+        metrics: ['users'],
+        compare: 'previous_period',
+        order_by: [['difference:users', 'asc']],
+      }),
+      {},
+    ],
+    [query({ metrics: ['users'], having: [['users', 'gte', 10.5]] }), {}],
+    [
+      query({ metrics: ['users'], having: [['visits', 'gte', 10]] }),
+      { 'having.0.0': 'must be a metric of this query, one of: users' },
+    ],
+    [
+      query({ metrics: ['users'], having: [['users', '>=', 10]] }),
+      { 'having.0.1': ONE_OF(names('HavingOperator').join(', ')) },
+    ],
+    [
+      query({ include: { lost: true } }),
+      { 'include.lost': 'needs compare: groups are lost since another period' },
+    ],
+    [
+      query({ include: { lost: true }, compare: 'previous_period', group_by: ['interval:day'] }),
+      {
+        'include.lost':
+          'needs a dimension or an event property in group_by, whose values can be lost',
+      },
+    ],
+    [query({ group_by: ['weekday'], then_by: ['hour'], order_by: [['hour', 'asc']] }), {}],
+    [
+      query({ metrics: [{ ...SUM, metric: 'p101' }] }),
+      { 'metrics.0.metric': ONE_OF(names('NumericFunction').join(', ')) },
+    ],
+    [query({ metrics: [{ metric: 'sum', of: SUM.of }] }), { 'metrics.0.as': REQUIRED }],
+    [query({ metrics: [{ ...SUM, of: 'amount' }] }), { 'metrics.0.of': NO_PROPERTY }],
+    [query({ metrics: [{ ...SUM, as: '1st' }] }), { 'metrics.0.as': NO_NAME }],
+    [query({ metrics: [{ ...SUM, by: 1 }] }), { 'metrics.0.by': UNKNOWN }],
+    [query({ metrics: [SUM, { ...SUM, metric: 'avg' }] }), { 'metrics.1.as': TAKEN('revenue') }],
+    [query({ metrics: [{ ...SUM, as: 'users' }] }), { 'metrics.0.as': TAKEN('users') }],
+    [
+      query({ metrics: [{ ...SUM, as: 'country' }], group_by: ['country'] }),
+      { 'metrics.0.as': TAKEN('country') },
+    ],
+    [
+      query({ metrics: [SUM], order_by: [['amount', 'asc']] }),
+      { 'order_by.0.0': NO_COLUMN('revenue') },
     ],
     [query({ metrics: METRICS.split(', ') }), {}],
     [query({ group_by: ['visits'] }), { 'group_by.0': NO_GROUPING }],

@@ -51,7 +51,12 @@ type CheckedOrders<B, Orders> = QueryRequest['order_by'] extends Orders
 
 /** What a query can be ordered by. */
 type OrderField<B> =
-  Metrics<B>[number] | Key<Groups<B>[number]> | Extract<Groups<B>[number], string>
+  | NameOf<Metrics<B>[number]>
+  | (B extends { readonly compare: unknown }
+      ? `${'change' | 'difference'}:${NameOf<Metrics<B>[number]> & string}`
+      : never)
+  | Key<Groups<B>[number]>
+  | Extract<Groups<B>[number], string>
 
 /** `T` without members that `S` does not have, on any level. */
 export type Exact<T, S> = [S] extends [T]
@@ -76,6 +81,9 @@ type ListOf<B, Name extends string, Default extends readonly unknown[]> = Name e
     : readonly (ElementOf<B[Name]> | Default[number])[]
   : Default
 type Metrics<B> = ListOf<B, 'metrics', DefaultMetrics>
+/** The name of a metric in the rows. */
+type NameOf<M> = M extends { readonly as: infer Name extends string } ? Name : M
+type Names<List extends readonly unknown[]> = { readonly [I in keyof List]: NameOf<List[I]> }
 type Groups<B> = readonly [
   ...ListOf<B, 'group_by', readonly []>,
   ...ListOf<B, 'then_by', readonly []>,
@@ -90,8 +98,8 @@ type Key<G> = G extends `interval:${string}`
 type Keys<List extends readonly unknown[]> = { readonly [I in keyof List]: Key<List[I]> }
 
 type Group<B> = Named<Keys<Groups<B>>, Record<string, string>>
-type MetricsOf<B> = Named<Metrics<B>, Schemas['MetricValues']>
-type ComparedOf<B> = Named<Metrics<B>, Record<Schemas['Metric'], number | null>>
+type MetricsOf<B> = Named<Names<Metrics<B>>, Schemas['MetricValues']>
+type ComparedOf<B> = Named<Names<Metrics<B>>, Record<string, number | null>>
 type Measured<B> = { readonly metrics: MetricsOf<B> } & IfAsked<
   B,
   'compare',

@@ -59,6 +59,7 @@ export interface TableInfo {
   readonly offset?: number
   readonly comparison?: Schemas['Comparison']
   readonly totals?: Schemas['Totals']
+  readonly metadata?: Schemas['QueryMetadata']
 }
 
 /** The bytes of a response as they arrive. Reading them throws an IncompleteResponseError if they break off. */
@@ -167,7 +168,7 @@ function readPeriod(headers: Headers, name = 'tally-period'): Pick<EventStream, 
 function readInfo(headers: Headers): TableInfo {
   const [limit, offset] = [headers.get('tally-limit'), headers.get('tally-offset')]
   const [{ period }, compared] = [readPeriod(headers), readPeriod(headers, 'tally-comparison')]
-  const totals = headers.get('tally-totals')
+  const [totals, metadata] = [headers.get('tally-totals'), headers.get('tally-metadata')]
   if (period === undefined) throw new IncompleteResponseError('The response has no period.')
   return {
     period,
@@ -176,6 +177,7 @@ function readInfo(headers: Headers): TableInfo {
     ...(offset === null ? {} : { offset: Number(offset) }),
     ...(compared.period === undefined ? {} : { comparison: { period: compared.period } }),
     ...(totals === null ? {} : { totals: JSON.parse(totals) as Schemas['Totals'] }),
+    ...(metadata === null ? {} : { metadata: JSON.parse(metadata) as Schemas['QueryMetadata'] }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Builds the rows of a response across projects: their order, and the buckets of their series. */
 import type { AcrossBucket, AcrossRequest, AcrossRow } from '../../contract/across-projects.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric, type MetricKey } from '../../model/metrics.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Query } from '../request/query.js'
 import { createShaper, shapeMetrics, type StoredRow } from '../response.js'
@@ -69,7 +69,7 @@ function listBuckets({ grouping, period }: Query): readonly number[] {
 }
 
 /** Returns the metrics of a bucket without events: counts are 0, and ratios null. */
-const createEmptyRow = ({ metrics }: Query): Omit<StoredRow, 'group_key'> =>
+const createEmptyRow = ({ metrics }: Query): Partial<Record<MetricKey, number | null>> =>
   Object.fromEntries(
-    metrics.map((metric) => [METRICS[metric].key, METRICS[metric].isCount ? 0 : null]),
+    metrics.map(describeMetric).map(({ key, isCount }) => [key, isCount ? 0 : null]),
   )

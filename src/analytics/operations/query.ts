@@ -5,13 +5,12 @@ import type {
   AnalyticsQueryResponse,
   FieldError,
   GroupBy,
-  Metric,
   Row,
   StreamedQueryRequest,
 } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
 import { GRANULARITIES } from '../../model/granularities.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric, type MetricRow } from '../../model/metrics.js'
 import { describePlan, type Plan } from '../plan/plan.js'
 import { planWithOthers } from '../plan/planner.js'
 import { resolveComparison } from '../request/comparison.js'
@@ -19,7 +18,7 @@ import { RULES } from '../request/cross-field-rules.js'
 import { listPatternFields } from '../request/filter-limits.js'
 import { isInterval, requireFewBuckets } from '../request/intervals.js'
 import { getInclusiveEnd, resolvePeriod, type Period } from '../request/period.js'
-import { resolveQuery, type Query, type Series } from '../request/query.js'
+import { resolveMetrics, resolveQuery, type Query, type Series } from '../request/query.js'
 import { checkRetention } from '../request/retention.js'
 import { requireFewSeriesRows } from '../request/then-by.js'
 import { shapeEcho, shapeRows, type ResponseRows } from '../response.js'
@@ -137,7 +136,10 @@ const nameSeries = ({ zoned, ...series }: Series): object =>
   zoned === undefined ? series : { ...series, zone: zoned.zone }
 
 /** A response without its rows. */
-type Head = Pick<AnalyticsQueryResponse, 'period' | 'query' | 'comparison' | 'totals'> & {
+type Head = Pick<
+  AnalyticsQueryResponse,
+  'period' | 'query' | 'comparison' | 'totals' | 'metadata'
+> & {
   readonly pagination: Omit<AnalyticsQueryResponse['pagination'], 'limit' | 'returned'> & {
     readonly limit: number | 'all'
   }
@@ -156,38 +158,46 @@ const describeRows = (head: Head, batches: Batches<Row>): Table =>
     offset: String(head.pagination.offset),
     ...(head.comparison === undefined ? {} : { comparison: writePeriod(head.comparison.period) }),
     ...(head.totals === undefined ? {} : { totals: JSON.stringify(head.totals) }),
+    ...(head.metadata === undefined ? {} : { metadata: JSON.stringify(head.metadata) }),
   })
 
+type Values = Readonly<Record<string, number | null>>
+
 /** Lists the columns: the keys of the groups, the metrics, and those of the comparison. */
-const listColumns = ({
-  query: { group_by: groupBy, then_by: thenBy = [], metrics },
+function listColumns({
+  query: { group_by: groupBy, then_by: thenBy = [], metrics: asked },
   comparison,
-}: Head): readonly SourceColumn<Row>[] => [
-  ...[...groupBy, ...thenBy].map(toGroupColumn),
-  ...metrics.map(toMetricColumn),
-  ...(comparison === undefined
-    ? []
-    : [...metrics.map(toComparedColumn), ...metrics.map(toChangeColumn)]),
-]
+}: Head): readonly SourceColumn<Row>[] {
+  const metrics = resolveMetrics(asked).map(describeMetric)
+  return [
+    ...[...groupBy, ...thenBy].map(toGroupColumn),
+    ...metrics.map(toMetricColumn),
+    ...(comparison === undefined
+      ? []
+      : [...metrics.map(toComparedColumn), ...metrics.map(toChangeColumn)]),
+  ]
+}
 
 function toGroupColumn(token: GroupBy): SourceColumn<Row> {
   const name = isInterval(token) ? 'date' : token
   return { name, type: 'text', read: ({ group }) => group[name] }
 }
 
-const toMetricColumn = (name: Metric): SourceColumn<Row> => ({
+type NamedMetric = Pick<MetricRow, 'name' | 'isCount'>
+
+const toMetricColumn = ({ name, isCount }: NamedMetric): SourceColumn<Row> => ({
   name,
-  type: METRICS[name].isCount ? 'integer' : 'number',
-  read: ({ metrics }) => metrics[name],
+  type: isCount ? 'integer' : 'number',
+  read: ({ metrics }) => (metrics as Values)[name],
 })
 
-const toComparedColumn = (name: Metric): SourceColumn<Row> => ({
-  name: `comparison_${name}`,
-  type: toMetricColumn(name).type,
-  read: ({ comparison }) => comparison?.metrics[name],
+const toComparedColumn = (metric: NamedMetric): SourceColumn<Row> => ({
+  name: `comparison_${metric.name}`,
+  type: toMetricColumn(metric).type,
+  read: ({ comparison }) => comparison?.metrics[metric.name],
 })
 
-const toChangeColumn = (name: Metric): SourceColumn<Row> => ({
+const toChangeColumn = ({ name }: NamedMetric): SourceColumn<Row> => ({
   name: `comparison_change_${name}`,
   type: 'number',
   read: ({ comparison }) => comparison?.change[name],

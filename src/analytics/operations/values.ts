@@ -1,7 +1,7 @@
 /** The operation `values`: the values of a field that contain a text, as a breakdown by the field. */
 import type { AnalyticsQueryRequest, ValuesRequest, ValuesResponse } from '../../contract/api.js'
 import { PROPERTY_NAMES } from '../../contract/filter-fields.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric } from '../../model/metrics.js'
 import type { Plan } from '../plan/plan.js'
 import { planWithOthers } from '../plan/planner.js'
 import { checkDateRange, checkTimeZone } from '../request/cross-field-rules.js'
@@ -38,8 +38,8 @@ export const VALUES: Operation<ValuesRequest, Query, Plan, ResponseRows, ValuesR
     pagination: { limit, offset: 0, returned: rows.length, total },
     data: rows.map((row) => ({
       value: String(row.group_key),
-      pageviews: row[METRICS.pageviews.key] ?? 0,
-      events: row[METRICS.events.key] ?? 0,
+      pageviews: row[describeMetric('pageviews').key] ?? 0,
+      events: row[describeMetric('events').key] ?? 0,
     })),
   }),
   echo: shapeEcho,
@@ -125,6 +125,7 @@ function selectContaining(grouping: Grouping, value: string): Predicate {
     case 'dimension':
       return { kind: 'string', dimension: grouping.dimension, operator: 'contains', value }
     case 'none':
+    case 'clock':
     case 'interval':
     case 'property_names':
     case 'project':

@@ -3,9 +3,9 @@ import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js
 import { type DimensionName, DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import type { Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric } from '../../model/metrics.js'
 import { isNegation } from '../../model/operators.js'
-import { type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
+import { computeMeasure, type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
 import { findPair, findPairOf } from '../../model/pairs.js'
 import { type RollupSubject, TOTAL, type UserSubject } from '../../model/rollups.js'
 import type { Predicate } from '../request/filters.js'
@@ -15,6 +15,7 @@ export type Term =
   | { readonly kind: 'dimension'; readonly dimension: DimensionName }
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'property_names' }
+  | { readonly kind: 'clock'; readonly part: string }
   | { readonly kind: 'anonymous' }
   /** What the events of the same session are. */
   | { readonly kind: 'visit' }
@@ -28,6 +29,8 @@ export function nameTerm(term: Term): string {
       return `${PROPERTY_PREFIX}${term.name}`
     case 'property_names':
       return PROPERTY_NAMES
+    case 'clock':
+      return term.part
     case 'anonymous':
     case 'visit':
       return term.kind
@@ -94,6 +97,8 @@ function listTermsOf(grouping: Grouping): readonly Term[] {
       return [{ kind: 'property', name: grouping.name }]
     case 'property_names':
       return [{ kind: 'property_names' }]
+    case 'clock':
+      return [{ kind: 'clock', part: grouping.part }]
     case 'none':
     case 'interval':
     case 'project':
@@ -150,6 +155,7 @@ export type RollupMatch =
 
 /** The grains whose rows add up to buckets of each size. A week may begin within a month, so months do not make weeks. */
 const GRAINS_OF_BUCKETS: Readonly<Record<Granularity, readonly Grain[]>> = {
+  minute: ['moment'],
   hour: ['moment'],
   day: ['day', 'moment'],
   week: ['day', 'moment'],
@@ -194,6 +200,7 @@ function findSubject(term: Term): RollupSubject | undefined {
     case 'property':
     case 'property_names':
       return 'events'
+    case 'clock':
     case 'anonymous':
     case 'visit':
       return undefined
@@ -206,7 +213,7 @@ function findSubject(term: Term): RollupSubject | undefined {
 export const canServe = (name: RelationName, need: Need): boolean =>
   need === 'groups'
     ? RELATIONS[name].isGroup !== undefined
-    : RELATIONS[name].measures[need] !== undefined
+    : computeMeasure(name, need) !== undefined
 
 /** Finds the reason why a relation cannot serve a need of a query exactly; undefined if it can. */
 export function findRejectionReason(
@@ -259,7 +266,7 @@ function findReasonAgainstWholeSessions(query: Query): string | undefined {
     (term) => !isSessionAttribute(term),
   )
   if (other !== undefined) return `events of one session may differ in ${nameTerm(other)}`
-  const measures = metrics.flatMap((metric) => METRICS[metric].measures)
+  const measures = metrics.flatMap((metric) => describeMetric(metric).measures)
   const needsEvents = grouping.kind !== 'none' || measures.some((one) => !isVisitMeasure(one))
   return needsEvents ? undefined : 'no event is counted'
 }

@@ -72,6 +72,7 @@ export function countGroups(query: Query, sizes: ProjectSizes): number {
       return (
         countBuckets(grouping.granularity, period, grouping.zoned) * Math.min(groupLimit, values)
       )
+    case 'clock':
     case 'property_names':
     case 'dimension':
     case 'property': {

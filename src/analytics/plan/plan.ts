@@ -1,6 +1,7 @@
 /** What a plan is, and how it is described to those who ask. The statement is written from it, and `tallyhouse explain` shows it. */
 import type { Period as ShownPeriod } from '../../contract/api.js'
-import type { Measure } from '../../model/measures.js'
+import { isOfNumbers, type Measure } from '../../model/measures.js'
+import { describeNumbers } from '../../model/numbers.js'
 import type { RelationName } from '../../model/relations.js'
 import type { Predicate } from '../request/filters.js'
 import { arePeriodsEqual, formatPeriod, type Period } from '../request/period.js'
@@ -127,8 +128,9 @@ const readsSameRows = (one: Scan, other: Scan): boolean =>
   arePeriodsEqual(one.periods, other.periods)
 
 /** One relation that is read. */
-export interface Read extends Pick<Scan, 'measures' | 'dimension'> {
+export interface Read extends Pick<Scan, 'dimension'> {
   readonly relation: RelationName
+  readonly measures: readonly string[]
   readonly periods: readonly ShownPeriod[]
   /** As in the plan; null for a query without filters. */
   readonly filteredBy: Scan['filteredBy'] | null
@@ -147,7 +149,7 @@ export interface PlanDescription {
   /** In the order of the statement: scans for deferred user counts come last. */
   readonly reads: readonly Read[]
   /** The cheaper relations that are not read, or are read only for other measures. */
-  readonly rejected: readonly RejectedRelation[]
+  readonly rejected: readonly (Omit<RejectedRelation, 'measures'> & Pick<Read, 'measures'>)[]
   readonly userCounting: UserCounting['kind']
   /** The ways of reading that were compared, the cheapest first. */
   readonly considered: readonly ConsideredWay[]
@@ -170,11 +172,15 @@ export function describePlan(plan: Plan): PlanDescription {
     reads: listScans(plan).map(({ relation, dimension, measures, periods, filteredBy }) => ({
       relation,
       ...(dimension === undefined ? {} : { dimension }),
-      measures,
+      measures: measures.map(nameMeasure),
       periods: periods.map(formatPeriod),
       filteredBy: isFiltered ? filteredBy : null,
     })),
-    rejected,
+    rejected: rejected.map(({ relation, measures, reason }) => ({
+      relation,
+      measures: measures.map(nameMeasure),
+      reason,
+    })),
     userCounting: userCounting.kind,
     considered: considered.map(({ askingMs, ...way }) => ({
       ...way,
@@ -187,6 +193,9 @@ export function describePlan(plan: Plan): PlanDescription {
     ...(plan.ranking === undefined ? {} : { ranking: describePlan(plan.ranking) }),
   }
 }
+
+const nameMeasure = (measure: Measure): string =>
+  isOfNumbers(measure) ? describeNumbers(measure) : measure
 
 const describeNewUsers = ({ users, everyone, earlier }: NewUsersPlan): NewUsersDescription => ({
   users: describePlan(users),

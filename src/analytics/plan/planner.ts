@@ -1,7 +1,7 @@
 /** Plans a query: builds a plan for each way of reading, and chooses one. */
 import { EVENT_LIMITS } from '../../model/event-fields.js'
-import type { Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { isOfNumbers, type Measure } from '../../model/measures.js'
+import { describeMetric } from '../../model/metrics.js'
 import { DEFAULT_SIZES, type ProjectSizes } from '../../model/project-sizes.js'
 import {
   ALL_RELATIONS,
@@ -194,6 +194,7 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
   dimension: 'events',
   property: 'events',
   property_names: 'events',
+  clock: 'events',
   interval: 'buckets',
   project: 'projects',
 }
@@ -281,7 +282,7 @@ const listMeasures = (query: Query): readonly Measure[] => [
   ...new Set(
     query.metrics
       .filter((metric) => !isAlwaysNull(metric, query))
-      .flatMap((metric) => METRICS[metric].measures)
+      .flatMap((metric) => describeMetric(metric).measures)
       .filter((measure) => measure !== 'new_users'),
   ),
 ]
@@ -300,11 +301,15 @@ const MAX_LAST_ROW = 2_000
 
 /** Returns how users can be counted in a second step; `all` if they cannot. */
 function findDeferredCounting(
-  { grouping, thenBy, order, limit, offset }: Query,
+  { grouping, thenBy, order, limit, offset, having, includesLost }: Query,
   measures: readonly Measure[],
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
   if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
+  // The first step keeps its groups in an array, and how often each number occurs is too much for it.
+  if (measures.some(isOfNumbers)) return 'all'
+  // It does not know the other period either, nor which rows users leave out.
+  if (order.against !== undefined || includesLost || having.length > 0) return 'all'
   if (order.by !== 'users') return 'page'
   return order.direction === 'desc' && limit + offset <= MAX_LAST_ROW ? 'candidates' : 'all'
 }

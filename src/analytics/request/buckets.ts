@@ -46,7 +46,7 @@ const remembered = new LRUCache<string, readonly number[]>({
 function listStarts(granularity: Granularity, period: Period, zone: string): readonly number[] {
   const { toBucket } = GRANULARITIES[granularity]
   const [first, last] =
-    granularity === 'hour'
+    granularity === 'hour' || granularity === 'minute'
       ? numberBuckets(granularity, period)
       : [
           toBucket(toLocal(zone, period.start)),
@@ -67,6 +67,10 @@ function computeStarts(
   zone: string,
 ): readonly number[] {
   const { toStart } = GRANULARITIES[granularity]
+  // Clocks are set at full minutes.
+  if (granularity === 'minute') {
+    return Array.from({ length: last - first + 1 }, (_, i) => toStart(first + i).getTime())
+  }
   if (granularity === 'hour') return listHours(zone, toStart(first), addMs(toStart(last), HOUR_MS))
   return Array.from({ length: last - first + 1 }, (_, i) =>
     toInstant(zone, toStart(first + i)).getTime(),

@@ -11,7 +11,17 @@ import {
   startOfDay,
 } from '../../lib/time.js'
 import { toInstant, toLocal } from '../../lib/time-zone.js'
-import { getInclusiveEnd, isDateOnly, resolveRange, type Period } from './period.js'
+import {
+  getInclusiveEnd,
+  isClosed,
+  isDateOnly,
+  isRelative,
+  resolveRange,
+  type Period,
+  type RelativeRange,
+} from './period.js'
+import { countBuckets, numberBuckets } from './buckets.js'
+import type { Query } from './query.js'
 
 /** By how much a period is moved back: by days and months of the calendar, or by a time. */
 type Shift = { readonly months: number } | { readonly days: number } | { readonly ms: number }
@@ -24,12 +34,18 @@ const PRESET_SHIFTS: Readonly<Record<Exclude<Preset, 'all'>, Shift>> = {
   today: { days: 1 },
   yesterday: { days: 1 },
   '7days': { days: 7 },
+  '28days': { days: 28 },
   '30days': { days: 30 },
   '90days': { days: 90 },
   '3months': { months: 3 },
   '6months': { months: 6 },
   '12months': { months: 12 },
   '1year': { months: 12 },
+  this_week: { days: 7 },
+  last_week: { days: 7 },
+  last_month: { months: 1 },
+  last_quarter: { months: 3 },
+  last_year: { months: 12 },
   mtd: { months: 1 },
   ytd: { months: 12 },
 }
@@ -46,11 +62,15 @@ export function resolveComparison(
   request: AnalyticsQueryRequest,
   period: Period,
 ): Period | undefined {
-  const { compare, time_zone: zone = 'UTC' } = request
+  const { compare, compare_align: align, date_range: range, time_zone: zone = 'UTC' } = request
   if (compare === undefined) return undefined
   if (typeof compare !== 'string') return resolveRange(compare, zone)
   const shift = alignShift(chooseShift(request, period), request, period, zone)
   const compared = shiftPeriod(period, shift, zone)
+  // The month before may have more days.
+  if (compare === 'previous_period' && align === undefined && isClosed(range)) {
+    return { start: compared.start, end: period.start }
+  }
   if (compared.start < EARLIEST) throw refuse('must not start before the year 1')
   if (compared.start >= compared.end) throw refuse(`must not be a day that ${zone} skipped`)
   return compared
@@ -62,10 +82,14 @@ function chooseShift({ compare, date_range: range }: AnalyticsQueryRequest, peri
   if (compare === 'previous_year') return { months: 12 }
   const length = { ms: period.end.getTime() - period.start.getTime() }
   if (typeof range === 'string') return range === 'all' ? length : PRESET_SHIFTS[range]
+  if (isRelative(range)) return shiftUnits(range)
   const [from, to] = range
   if (!isDateOnly(from) || !isDateOnly(to)) return length
   return { days: (Date.parse(to) - Date.parse(from)) / DAY_MS + 1 }
 }
+
+const shiftUnits = ({ last, unit }: RelativeRange): Shift =>
+  unit === 'month' ? { months: last } : { days: unit === 'week' ? 7 * last : last }
 
 /** Makes whole weeks of a shift, if the same weekdays are to be compared: at least as long as the shift, except for a year. */
 function alignShift(
@@ -114,4 +138,17 @@ function shiftLocal(local: Date, shift: Shift): Date {
   moved.setUTCMonth(moved.getUTCMonth() - shift.months)
   if (moved.getUTCDate() !== local.getUTCDate()) moved.setUTCDate(0)
   return moved
+}
+
+/**
+ * Returns the key of the last bucket of a time series that is compared: the other period may have fewer buckets. Undefined if all
+ * are, and for other queries.
+ */
+export function findLastCompared({ grouping, period, compared }: Query): number | undefined {
+  if (grouping.kind !== 'interval' || compared?.grouping.kind !== 'interval') return undefined
+  const { granularity, zoned } = grouping
+  const count = countBuckets(granularity, compared.period, compared.grouping.zoned)
+  return zoned === undefined
+    ? numberBuckets(granularity, period)[0] + count - 1
+    : zoned.starts[count - 1]
 }

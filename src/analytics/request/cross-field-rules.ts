@@ -1,9 +1,10 @@
 /** Checks the rules of a request that its schema cannot express, most of which tie several values together. */
 import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
 import { isTimeZone } from '../../lib/time-zone.js'
+import { METRIC_NAMES } from '../../model/metrics.js'
 import { checkFilterLimits } from './filter-limits.js'
 import { checkBucketCount, isInterval } from './intervals.js'
-import { isDateOnly, resolveRange, type Period } from './period.js'
+import { isBounds, isDateOnly, resolveRange, type Period } from './period.js'
 import { checkSeriesRows, checkThenBy } from './then-by.js'
 
 /** One rule, as a pure function. */
@@ -22,7 +23,10 @@ export const RULES: readonly Rule[] = [
   { fields: ['compare', 'compare_align'], check: checkAlignment },
   { fields: ['group_by', 'then_by', 'group_limit'], check: checkThenBy },
   { fields: ['date_range', 'time_zone', 'group_by', 'group_limit'], check: checkSeries },
-  { fields: ['metrics', 'group_by', 'then_by', 'order_by'], check: checkOrder },
+  { fields: ['metrics', 'group_by', 'then_by'], check: checkNames },
+  { fields: ['metrics', 'group_by', 'then_by', 'order_by', 'compare'], check: checkOrder },
+  { fields: ['metrics', 'having'], check: checkHaving },
+  { fields: ['group_by', 'compare', 'include'], check: checkLost },
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
@@ -53,7 +57,7 @@ export function checkTimeZone({
 
 export function checkDateRange(request: Dated): readonly FieldError[] {
   const { date_range: range } = request
-  return typeof range === 'string' ? [] : checkEnds('date_range', range, request)
+  return isBounds(range) ? checkEnds('date_range', range, request) : []
 }
 
 /** Checks that the start of a period is not after its end. */
@@ -91,7 +95,7 @@ function checkSeries(request: AnalyticsQueryRequest): readonly FieldError[] {
 function findPeriod(request: AnalyticsQueryRequest): Period | undefined {
   const { date_range: range, time_zone: zone = 'UTC' } = request
   const isValid = [checkTimeZone, checkDateRange].every((check) => check(request).length === 0)
-  return typeof range === 'string' || !isValid ? undefined : resolveRange(range, zone)
+  return isBounds(range) && isValid ? resolveRange(range, zone) : undefined
 }
 
 function checkCompare(request: AnalyticsQueryRequest): readonly FieldError[] {
@@ -106,17 +110,77 @@ function checkAlignment(request: AnalyticsQueryRequest): readonly FieldError[] {
   return [{ field: 'compare_align', message }]
 }
 
+/** The names of the groups of a row, and of its bucket. */
+const listGroupNames = ({
+  group_by: grouping,
+  then_by: second = [],
+}: Pick<AnalyticsQueryRequest, 'group_by' | 'then_by'>): readonly string[] => [
+  ...grouping,
+  ...(grouping.some(isInterval) ? ['date'] : []),
+  ...second,
+]
+
+const getName = (metric: AnalyticsQueryRequest['metrics'][number]): string =>
+  typeof metric === 'string' ? metric : metric.as
+
+/** Checks that the names of metrics over numbers are those of no other metric and no grouping. */
+function checkNames(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const taken = new Set([...METRIC_NAMES, ...listGroupNames(request)])
+  return request.metrics.flatMap((metric, i) => {
+    if (typeof metric === 'string') return []
+    const isTaken = taken.has(metric.as)
+    taken.add(metric.as)
+    const message = `must be a name of its own: ${metric.as} is that of another metric or of a grouping`
+    return isTaken ? [{ field: `metrics.${i}.as`, message }] : []
+  })
+}
+
+/** Checks that conditions are on metrics of the query. */
+function checkHaving({ metrics, having = [] }: AnalyticsQueryRequest): readonly FieldError[] {
+  const names = metrics.map(getName)
+  return having.flatMap(([name], i) =>
+    names.includes(name)
+      ? []
+      : [
+          {
+            field: `having.${i}.0`,
+            message: `must be a metric of this query, one of: ${names.join(', ')}`,
+          },
+        ],
+  )
+}
+
+/** Checks that lost groups have another period, and a grouping by values. */
+function checkLost({
+  group_by: [token],
+  compare,
+  include,
+}: AnalyticsQueryRequest): readonly FieldError[] {
+  if (include?.lost !== true) return []
+  if (compare === undefined) {
+    return [
+      { field: 'include.lost', message: 'needs compare: groups are lost since another period' },
+    ]
+  }
+  if (token !== undefined && !isInterval(token)) return []
+  const message = 'needs a dimension or an event property in group_by, whose values can be lost'
+  return [{ field: 'include.lost', message }]
+}
+
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
-  const { metrics, group_by: grouping, then_by: second = [], order_by: order } = request
-  const dates = grouping.some(isInterval) ? ['date'] : []
-  const columns: readonly string[] = [...metrics, ...grouping, ...dates, ...second]
+  const { metrics, order_by: order, compare } = request
+  const names = metrics.map(getName)
+  const others = names.flatMap((name) => [`change:${name}`, `difference:${name}`])
+  const columns = [...names, ...listGroupNames(request), ...(compare === undefined ? [] : others)]
   return order.flatMap(([column], index) =>
     columns.includes(column)
       ? []
       : [
           {
             field: `order_by.${index}.0`,
-            message: `must be a metric or the grouping of this query, one of: ${columns.join(', ')}`,
+            message: others.includes(column)
+              ? `needs compare: without another period, ${column} has nothing to compare with`
+              : `must be a metric or the grouping of this query, one of: ${columns.join(', ')}`,
           },
         ],
   )

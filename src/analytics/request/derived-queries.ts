@@ -37,6 +37,8 @@ export const toTotalsQuery = (query: Query): Query => ({
   order: { by: 'group', direction: 'asc' },
   limit: 1,
   offset: 0,
+  having: [],
+  includesLost: false,
   includesTotals: false,
   ...(query.compared === undefined
     ? {}
@@ -45,7 +47,9 @@ export const toTotalsQuery = (query: Query): Query => ({
 
 /** Returns the same query about the period that it is compared with; undefined if there is no comparison. */
 export const toComparedQuery = ({ compared, ...query }: Query): Query | undefined =>
-  compared === undefined ? undefined : { ...query, ...compared, includesTotals: false }
+  compared === undefined
+    ? undefined
+    : { ...query, ...compared, includesLost: false, includesTotals: false }
 
 /** A query for the series of the largest groups. */
 type RankedQuery = Query & {
@@ -67,6 +71,7 @@ export function toRankingQuery({ groupLimit, thenBy, compared: _, ...query }: Ra
     order: { by: first, direction: 'desc' },
     limit: groupLimit,
     offset: 0,
+    having: [],
     includesTotals: false,
   }
 }

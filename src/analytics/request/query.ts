@@ -1,22 +1,35 @@
 /** Resolves a validated request to a query: metrics, grouping, predicate, order, page. */
 import type {
   AnalyticsQueryRequest,
+  ClockField,
   Dimension,
   GroupBy,
+  HavingOperator,
   Interval,
   Metric,
+  NumericMetric,
   SortDirection,
 } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Granularity } from '../../model/granularities.js'
+import { nameMetric, type QueryMetric } from '../../model/metrics.js'
+import { resolveNumberMetrics } from '../../model/numbers.js'
 import { countBuckets, listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'
 import { isInterval, resolveGranularity } from './intervals.js'
 import type { Period } from './period.js'
 
+/** A grouping by what the clock of a zone shows: the day of the week from 1, Monday, to 7, or the hour from 00 to 23. */
+export interface ClockGrouping {
+  readonly kind: 'clock'
+  readonly part: ClockField
+  readonly zone: string
+}
+
 /** The grouping of the rows. Aggregates, breakdowns and time series differ in nothing else. */
 export type Grouping =
   | { readonly kind: 'none' }
+  | ClockGrouping
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
   | { readonly kind: 'property'; readonly name: string }
   | PropertyNames
@@ -43,23 +56,32 @@ interface ProjectGrouping {
 /** The grouping of a time series. */
 export type Series = Extract<Grouping, { readonly kind: 'interval' }>
 
-/** A grouping by the values of a dimension or property. */
-export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' }>
+/** A grouping by the values of a dimension or property, or by the clock. */
+export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' | 'clock' }>
 
 /** What can be the second grouping. */
 type SecondGrouping = ValueGrouping | ProjectGrouping
 
 export interface Order {
   /** A metric, or the grouping itself, or the second one. */
-  readonly by: Metric | 'group' | 'then_by'
+  readonly by: QueryMetric | 'group' | 'then_by'
+  /** Orders by how the metric differs from that of the other period, or by its change as the response shows it; absent: by the metric. */
+  readonly against?: 'difference' | 'change'
   readonly direction: SortDirection
+}
+
+/** A condition on a metric of a row. */
+export interface HavingCondition {
+  readonly metric: QueryMetric
+  readonly operator: HavingOperator
+  readonly value: number
 }
 
 export interface Query {
   /** The projects. A query about several groups by project, so that none is added to another. */
   readonly projectIds: readonly [string, ...string[]]
   readonly period: Period
-  readonly metrics: readonly Metric[]
+  readonly metrics: readonly QueryMetric[]
   readonly grouping: Grouping
   /** The second grouping; absent if there is none. */
   readonly thenBy?: SecondGrouping
@@ -69,6 +91,10 @@ export interface Query {
   readonly order: Order
   readonly limit: number
   readonly offset: number
+  /** The conditions on the metrics of rows. */
+  readonly having: readonly HavingCondition[]
+  /** Whether groups that only the other period has are rows. */
+  readonly includesLost: boolean
   /** Whether the response has the metrics of all groups together, besides its rows. */
   readonly includesTotals: boolean
   /** What it is compared with; absent if there is no comparison. */
@@ -95,10 +121,29 @@ export const isByProject = (query: GroupedBy): boolean =>
   listGroupings(query).some(({ kind }) => kind === 'project')
 
 /** Lists the metrics that the rows of a query are ordered by; none if they are ordered by a grouping. */
-export const listOrderMetrics = ({ order: { by } }: Pick<Query, 'order'>): readonly Metric[] =>
-  by === 'group' || by === 'then_by' ? [] : [by]
+export const listOrderMetrics = ({
+  order: { by },
+}: Pick<Query, 'order'>): readonly QueryMetric[] => (by === 'group' || by === 'then_by' ? [] : [by])
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
+
+/** Lists the metrics of a request: without any, those that are selected by default. */
+export const listMetrics = ({
+  metrics,
+}: Pick<AnalyticsQueryRequest, 'metrics'>): AnalyticsQueryRequest['metrics'] =>
+  metrics.length > 0 ? metrics : DEFAULT_METRICS
+
+const isOverNumbers = (metric: Metric | NumericMetric): metric is NumericMetric =>
+  typeof metric === 'object'
+
+/** Resolves the metrics of a request. */
+export function resolveMetrics(asked: AnalyticsQueryRequest['metrics']): readonly QueryMetric[] {
+  const overNumbers = resolveNumberMetrics(asked.filter(isOverNumbers))
+  let next = 0
+  return asked.flatMap((metric): readonly QueryMetric[] =>
+    isOverNumbers(metric) ? overNumbers.slice(next, ++next) : [metric],
+  )
+}
 
 /**
  * Resolves a validated request to a query on a project.
@@ -111,7 +156,7 @@ export function resolveQuery(
   period: Period,
   compared?: Period,
 ): Query {
-  const metrics = request.metrics.length > 0 ? request.metrics : DEFAULT_METRICS
+  const metrics = resolveMetrics(listMetrics(request))
   const grouping = resolveGrouping(request, period)
   return {
     projectIds: [projectId],
@@ -123,6 +168,8 @@ export function resolveQuery(
     order: resolveOrder(request, metrics, grouping),
     limit: request.limit,
     offset: request.offset,
+    having: resolveHaving(request, metrics),
+    includesLost: request.include?.lost === true,
     includesTotals: request.include?.totals === true,
     ...(compared === undefined
       ? {}
@@ -153,7 +200,7 @@ function resolveThenBy(
 ): Pick<Query, 'thenBy' | 'groupLimit'> {
   const [token] = request.then_by ?? []
   if (token === undefined) return {}
-  const thenBy = resolveValueGrouping(token)
+  const thenBy = resolveValueGrouping(token, request.time_zone)
   if (grouping.kind !== 'interval') return { thenBy }
   return { thenBy, groupLimit: resolveGroupLimit(request, grouping, period) }
 }
@@ -182,27 +229,57 @@ function resolveGrouping(
   if (isInterval(token)) {
     return divideIntoBuckets(resolveGranularity(token, period), period, zone)
   }
-  return resolveValueGrouping(token)
+  return resolveValueGrouping(token, zone)
 }
 
-const resolveValueGrouping = (token: Exclude<GroupBy, Interval>): ValueGrouping =>
-  isProperty(token)
-    ? { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
+function resolveValueGrouping(token: Exclude<GroupBy, Interval>, zone = 'UTC'): ValueGrouping {
+  if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
+  return isClockField(token)
+    ? { kind: 'clock', part: token, zone }
     : { kind: 'dimension', dimension: token }
+}
+
+const isClockField = (token: Dimension | ClockField): token is ClockField =>
+  token === 'weekday' || token === 'hour'
 
 const isProperty = (token: string): token is `${typeof PROPERTY_PREFIX}${string}` =>
   token.startsWith(PROPERTY_PREFIX)
 
+const AGAINST = /^(?<against>change|difference):(?<name>.+)$/
+
+/** Finds the metric whose difference or change a field of an order is. */
+function findCompared(
+  field: string,
+  metrics: readonly QueryMetric[],
+): Pick<Order, 'by' | 'against'> | undefined {
+  const { against, name } = AGAINST.exec(field)?.groups ?? {}
+  const by = metrics.find((metric) => nameMetric(metric) === name)
+  if (by === undefined) return undefined
+  return { by, against: against === 'change' ? 'change' : 'difference' }
+}
+
+const resolveHaving = (
+  { having = [] }: AnalyticsQueryRequest,
+  metrics: readonly QueryMetric[],
+): readonly HavingCondition[] =>
+  having.flatMap(([name, operator, value]) =>
+    metrics
+      .filter((metric) => nameMetric(metric) === name)
+      .map((metric) => ({ metric, operator, value })),
+  )
+
 /** Resolves the order. By default a time series ascends by date, and any other grouping descends by the first metric. */
 function resolveOrder(
   { order_by: [pair], then_by: second = [] }: AnalyticsQueryRequest,
-  metrics: readonly Metric[],
+  metrics: readonly QueryMetric[],
   grouping: Grouping,
 ): Order {
   if (pair !== undefined) {
     const [field, direction] = pair
+    const compared = findCompared(field, metrics)
+    if (compared !== undefined) return { ...compared, direction }
     const own = second.some((token) => token === field) ? 'then_by' : 'group'
-    return { by: metrics.find((metric) => metric === field) ?? own, direction }
+    return { by: metrics.find((metric) => nameMetric(metric) === field) ?? own, direction }
   }
   const [first] = metrics
   if (grouping.kind === 'interval' || first === undefined) return { by: 'group', direction: 'asc' }

@@ -1,8 +1,7 @@
 /** How the visits of a query are grouped, and which metrics are null because of it. */
-import type { Metric } from '../../contract/api.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
 import { VISIT_SUMS, type Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric, type QueryMetric } from '../../model/metrics.js'
 import { listGroupings, type Grouping, type GroupedBy } from './query.js'
 
 /**
@@ -21,6 +20,7 @@ function findGroupsOf(grouping: Grouping): VisitGroups {
   switch (grouping.kind) {
     case 'none':
     case 'interval':
+    case 'clock':
     case 'project':
       return 'events'
     case 'property':
@@ -37,8 +37,8 @@ function findGroupsOf(grouping: Grouping): VisitGroups {
 }
 
 /** Whether a metric is null in every row, because the visits that it needs are not in the groups. */
-export function isAlwaysNull(metric: Metric, query: GroupedBy): boolean {
-  const { measures, relatesToVisits = false } = METRICS[metric]
+export function isAlwaysNull(metric: QueryMetric, query: GroupedBy): boolean {
+  const { measures, relatesToVisits = false } = describeMetric(metric)
   const groups = findVisitGroups(query)
   if (groups === 'none') return measures.some(isVisitMeasure)
   return groups === 'entry' && relatesToVisits

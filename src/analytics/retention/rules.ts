@@ -2,7 +2,7 @@
 import type { FieldError, RetentionRequest } from '../../contract/api.js'
 import { checkDateRange, type Rule } from '../request/cross-field-rules.js'
 import { checkFilterLimits } from '../request/filter-limits.js'
-import { resolveRange } from '../request/period.js'
+import { isBounds, resolveRange } from '../request/period.js'
 import { checkGridSize } from './grid.js'
 
 export const RETENTION_RULES: readonly Rule<RetentionRequest>[] = [
@@ -14,6 +14,6 @@ export const RETENTION_RULES: readonly Rule<RetentionRequest>[] = [
 /** Checks the size of a table whose period is known. That of a preset is checked when it is resolved. */
 function checkSize(request: RetentionRequest): readonly FieldError[] {
   const { date_range: range } = request
-  if (typeof range === 'string' || checkDateRange(request).length > 0) return []
+  if (!isBounds(range) || checkDateRange(request).length > 0) return []
   return checkGridSize(request, resolveRange(range))
 }

@@ -5,9 +5,10 @@ import { listScans, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures } from './groups.js'
+import { selectNumberFacts } from './numbers.js'
 import { writeRankedSeries, writeRanking } from './ranked-series.js'
 import { createContext, moveContext, type StatementContext } from './rows.js'
-import { listKeys, orderRows, selectMetrics } from './select.js'
+import { listKeys, orderRows, selectMetrics, writeHaving } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 import { joinTotals, selectTotals } from './totals.js'
 
@@ -43,6 +44,7 @@ function writeStatement(
     ...selectMetrics(query, query.metrics, listMeasures(listScans(plan))),
     ...selectCompared(plan),
     ...selectTotals(plan),
+    ...selectNumberFacts(plan),
     selectOrigin(context.project, nonce),
     ...more,
   ]
@@ -50,7 +52,7 @@ function writeStatement(
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
   const groups = writeAllGroups(context, plan, group)
   return statement(
-    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
+    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${writeHaving(query)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
   )
 }
 

@@ -1,19 +1,23 @@
 /** Writes the period that a query is compared with into the statement of its rows, so that both are read together. */
 import { int64, int64s, join, sql, type Sql } from '../../clickhouse/sql.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
-import { listMeasures } from './groups.js'
+import { getColumn } from '../../model/measures.js'
+import { listGroupMeasures, listMeasures } from './groups.js'
+import { listComparedCurrencies, listOwnCurrencies, nameComparedCurrencies } from './numbers.js'
 import { moveContext, type StatementContext } from './rows.js'
 import { writeRankedSeries } from './ranked-series.js'
-import { selectMetrics } from './select.js'
+import { listKeys, selectMetrics } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /** Writes the columns of the other period; none without a comparison. */
 export const selectCompared = ({ query, comparison }: Plan): readonly Sql[] =>
-  comparison === undefined ? [] : query.metrics.map((metric) => METRICS[metric].comparedColumn)
+  comparison === undefined
+    ? []
+    : query.metrics.map((metric) => describeMetric(metric).comparedColumn)
 
 /** Writes a SELECT of groups as a table of FROM, with a name if others are joined to it. */
 export const writeTable = ({ query, totals, comparison }: Plan, groups: Sql): Sql =>
@@ -45,7 +49,26 @@ export function joinCompared(
   if (plan.query.thenBy !== undefined) {
     isSame.push(sql`compared.compared_then_key = all_groups.then_key`)
   }
-  return sql`${table} LEFT JOIN (${compared}) AS compared ON ${join(isSame, sql` AND `)}`
+  const on = sql`(${compared}) AS compared ON ${join(isSame, sql` AND `)}`
+  return plan.query.includesLost ? joinLost(plan, groups, on) : sql`${table} LEFT JOIN ${on}`
+}
+
+/** Joins the groups of the other period as well that are not among the groups. Their counts are 0. @param on what is joined, and how */
+function joinLost(plan: Plan, groups: Sql, on: Sql): Sql {
+  const keys = listKeys(plan.query).flatMap((key, i) =>
+    listComparedKeys(plan.query)
+      .slice(i, i + 1)
+      .map((other) => sql`if(is_now, all_groups.${key}, compared.${other}) AS ${key}`),
+  )
+  const columns = [
+    ...keys,
+    ...listGroupMeasures(plan).map(
+      (measure) => sql`all_groups.${getColumn(measure)} AS ${getColumn(measure)}`,
+    ),
+    ...selectCompared(plan),
+    ...listComparedCurrencies(plan.query),
+  ]
+  return sql`(SELECT ${join(columns)} FROM (SELECT *, true AS is_now FROM (${groups})) AS all_groups FULL JOIN ${on}) AS all_groups`
 }
 
 /**
@@ -68,13 +91,14 @@ export function writeCompared(
     listMeasures(listScans(comparison)),
   )
   const columns = query.metrics.map((metric) => {
-    const { column, comparedColumn } = METRICS[metric]
+    const { column, comparedColumn } = describeMetric(metric)
     return sql`${column} AS ${comparedColumn}`
   })
+  const currencies = nameComparedCurrencies(query)
   const { key, condition } = matchKey(query, comparison.query)
   const keysOfRows = join(listComparedKeys(query))
   const others = query.thenBy === undefined ? [] : [sql`then_key AS compared_then_key`]
-  return sql`SELECT ${join([keysOfRows, ...columns])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...others, ...metrics])} FROM (${groups})${condition})`
+  return sql`SELECT ${join([keysOfRows, ...columns, ...currencies])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...others, ...metrics, ...listOwnCurrencies(query)])} FROM (${groups})${condition})`
 }
 
 /** Lists the columns that have the keys of the rows. */

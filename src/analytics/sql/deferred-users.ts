@@ -5,7 +5,7 @@
  * the groups whose users are counted. The shards read only the users of these groups, too.
  */
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
-import { MEASURE_COLUMNS } from '../../model/measures.js'
+import { getColumn } from '../../model/measures.js'
 import type { Plan, UserCounting } from '../plan/plan.js'
 import { selectCompared, writeCompared } from './comparison.js'
 import { listOrderMetrics } from '../request/query.js'
@@ -23,7 +23,7 @@ export function writeGroupsWithDeferredUsers(
   counting: DeferredCounting,
   group: ShardGroup | undefined,
 ): Sql {
-  const measures = listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure])
+  const measures = listGroupMeasures(plan).map(getColumn)
   const countUsers = (keys: Sql): Sql =>
     writeGroupsOfProject(context, { scans: counting.scans, rows: 'one' }, group, keys)
   const { users, keys, definitions } =
@@ -51,10 +51,7 @@ function writeCounted(
   plan: Plan,
   group: ShardGroup | undefined,
 ): readonly Sql[] {
-  const columns = [
-    sql`group_key`,
-    ...listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure]),
-  ]
+  const columns = [sql`group_key`, ...listGroupMeasures(plan).map(getColumn)]
   const groups = writeGroupsOfProject(context, plan, group)
   const members = columns.map((column, i) => sql`tupleElement(one, ${uint32(i + 1)}) AS ${column}`)
   return [

@@ -123,7 +123,7 @@ export function joinSessionKeys(
   )
   const select = (column: Sql, isOfSession: boolean): Sql =>
     join([column, ...columns.filter((_, i) => keys[i]?.isOfSession === isOfSession)])
-  return sql`(SELECT ${select(sql`user, name, timestamp, session`, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
+  return sql`(SELECT ${select(sql`user, name, timestamp, session, properties, numbers`, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
 }
 
 /** Writes the condition that a session crosses an edge of a period. */

@@ -9,8 +9,15 @@ import {
   TRUE,
   type Sql,
 } from '../../clickhouse/sql.js'
-import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
-import { RELATIONS, type RelationName } from '../../model/relations.js'
+import {
+  getColumn,
+  isOfNumbers,
+  MEASURE_COLUMNS,
+  mergeMeasure,
+  type Measure,
+} from '../../model/measures.js'
+import { getNoNumbers } from '../../model/numbers.js'
+import { computeMeasure, RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { StatementContext } from './rows.js'
@@ -34,7 +41,7 @@ export function writeGroups(context: StatementContext, plan: MeasuredPlan, keys?
   const columns = [
     ...keysOfRows.map((key) => sql`measured.${key} AS ${key}`),
     ...listMeasures(plan.scans).map(
-      (measure) => sql`measured.${MEASURE_COLUMNS[measure]} AS ${MEASURE_COLUMNS[measure]}`,
+      (measure) => sql`measured.${getColumn(measure)} AS ${getColumn(measure)}`,
     ),
     sql`new_users.${MEASURE_COLUMNS.new_users} AS ${MEASURE_COLUMNS.new_users}`,
     ...(context.isShard ? [sql`measured.is_row AS is_row`] : []),
@@ -90,9 +97,12 @@ function writeMeasuredGroups(
     parts.push(writeEmptyRows(context, measures, areBitmaps))
   }
   const united = measures.map((measure) => {
-    const column = MEASURE_COLUMNS[measure]
-    const unite = measure === 'users' && areBitmaps ? sql`groupBitmapMerge` : sql`sum`
-    return sql`${unite}(parts.${column}) AS ${column}`
+    const column = getColumn(measure)
+    const united =
+      measure === 'users' && areBitmaps
+        ? sql`groupBitmapMerge(parts.${column})`
+        : mergeMeasure(measure, sql`parts.${column}`)
+    return sql`${united} AS ${column}`
   })
   const marks = context.isShard ? [sql`max(parts.is_row) AS is_row`] : []
   const isRow = context.isShard ? sql`` : sql` HAVING max(is_row)`
@@ -122,7 +132,7 @@ function writeTotal(
 ): Sql {
   const named = parts.map((part, i) => ({ ...part, name: numberedName('part', i, part.relation) }))
   const columns = measures.map((measure) => {
-    const column = MEASURE_COLUMNS[measure]
+    const column = getColumn(measure)
     const values = named
       .filter((part) => part.measures.includes(measure))
       .map(({ name }) => sql`${name}.${column}`)
@@ -159,16 +169,18 @@ const isGroup = ({ relation, makesGroups }: Scan): Sql =>
   (makesGroups ? RELATIONS[relation].isGroup : undefined) ?? sql`false`
 
 function selectMeasure({ relation }: Scan, measure: Measure, areBitmaps: boolean): Sql {
-  const { measures, userBitmap } = RELATIONS[relation]
-  const expression = measure === 'users' && areBitmaps ? userBitmap : measures[measure]
-  if (expression === undefined) throw new TypeError(`${relation} has no ${measure}`)
-  return sql`${expression} AS ${MEASURE_COLUMNS[measure]}`
+  const { userBitmap } = RELATIONS[relation]
+  const expression =
+    measure === 'users' && areBitmaps ? userBitmap : computeMeasure(relation, measure)
+  if (expression === undefined) throw new TypeError(`${relation} lacks a measure`)
+  return sql`${expression} AS ${getColumn(measure)}`
 }
 
 /** Writes a measure that a scan does not provide, as a value that adds nothing. */
 function selectZero(measure: Measure, areBitmaps: boolean): Sql {
   const isBitmap = measure === 'users' && areBitmaps
-  return sql`${isBitmap ? NO_USERS : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
+  const nothing = isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`
+  return sql`${isBitmap ? NO_USERS : nothing} AS ${getColumn(measure)}`
 }
 
 /** Writes every bucket of the period, or every project, as a row that counts nothing. */

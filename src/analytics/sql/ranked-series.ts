@@ -1,6 +1,7 @@
 /** Writes the time series of the largest groups: which these are, and a row for each of them in every bucket. */
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
-import { MEASURE_COLUMNS } from '../../model/measures.js'
+import { getColumn, isOfNumbers, mergeMeasure } from '../../model/measures.js'
+import { getNoNumbers } from '../../model/numbers.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { listGroupMeasures, listMeasures, writeBucketKeys } from './groups.js'
 import type { StatementContext } from './rows.js'
@@ -31,13 +32,18 @@ export function writeRankedSeries(
   group: ShardGroup | undefined,
 ): Sql {
   const measures = listGroupMeasures(plan)
-  const columns = measures.map((measure) => MEASURE_COLUMNS[measure])
   const empty = join([
     sql`arrayJoin(${writeBucketKeys(context)}) AS group_key`,
     sql`arrayJoin(${RANKED_KEYS}) AS then_key`,
-    ...columns.map((column) => sql`0 AS ${column}`),
+    ...measures.map(
+      (measure) =>
+        sql`${isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`} AS ${getColumn(measure)}`,
+    ),
   ])
-  const sums = columns.map((column) => sql`sum(series.${column}) AS ${column}`)
+  const sums = measures.map((measure) => {
+    const column = getColumn(measure)
+    return sql`${mergeMeasure(measure, sql`series.${column}`)} AS ${column}`
+  })
   const keys = listKeys(context.query)
   const parts = measures.length === 0 ? [] : [writePairs(context, plan, group)]
   const series = join([...parts, sql`SELECT ${empty}`], sql` UNION ALL `)

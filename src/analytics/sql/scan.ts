@@ -23,6 +23,7 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { writeClock } from './clock.js'
 import { listKeys, nameKeys } from './select.js'
 import { writeWholeSessions } from './whole-sessions.js'
 
@@ -120,7 +121,7 @@ function writeGroupKeys(
 }
 
 function writeGroupKey(
-  { bucketStarts, project }: StatementContext,
+  { bucketStarts, project, query }: StatementContext,
   grouping: Grouping,
   { relation, dimension }: Scan,
 ): Pick<FactKey, 'key' | 'conditions'> {
@@ -139,6 +140,8 @@ function writeGroupKey(
       const ofDay = day === undefined ? undefined : dayExpression?.(day.column)
       return { key: ofDay ?? expression(at), conditions: [] }
     }
+    case 'clock':
+      return { key: writeClock(grouping, query.period, at), conditions: [] }
     case 'property': {
       if (rollup !== undefined) return { key: sql`value`, conditions: [] }
       const name = string(grouping.name)

@@ -1,9 +1,10 @@
 /** Writes the metrics from the measures of groups, and the order of the rows. */
-import { join, sql, type Sql } from '../../clickhouse/sql.js'
-import type { Metric } from '../../contract/api.js'
+import { and, int64, join, sql, string, type Sql } from '../../clickhouse/sql.js'
 import { EVENT_SUMS, MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric, isNumberMetric, type QueryMetric } from '../../model/metrics.js'
 import type { GroupedBy, Query } from '../request/query.js'
+import type { HavingOperator } from '../../contract/api.js'
+import { findLastCompared } from '../request/comparison.js'
 import { isRanked } from '../request/derived-queries.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 
@@ -40,12 +41,12 @@ const NO_VALUE = sql`CAST(NULL, 'Nullable(Float64)')`
  */
 export const selectMetrics = (
   query: Query,
-  metrics: readonly Metric[],
+  metrics: readonly QueryMetric[],
   available: readonly Measure[],
 ): readonly Sql[] => {
   const sums = EVENT_SUMS.filter((sum) => available.includes(sum))
   return metrics.map((metric) => {
-    const { expression, column } = METRICS[metric]
+    const { expression, column } = describeMetric(metric)
     if (isAlwaysNull(metric, query)) return sql`${NO_VALUE} AS ${column}`
     return sql`${metric === 'users' ? writeUsers(sums) : expression} AS ${column}`
   })
@@ -63,6 +64,56 @@ export const nameKeys = (query: GroupedBy, keys: readonly Sql[]): readonly Sql[]
 export const nameColumns = (values: readonly Sql[], names: readonly Sql[]): readonly Sql[] =>
   names.flatMap((name, i) => values.slice(i, i + 1).map((value) => sql`${value} AS ${name}`))
 
+/** Writes a metric in units in which it is whole, as an integer: numbers in billionths, others in hundredths. */
+const countUnits = (metric: QueryMetric, column: Sql): Sql =>
+  isNumberMetric(metric)
+    ? sql`toInt256(toDecimal256(${column}, 9) * toDecimal256(1000000000, 0))`
+    : sql`toInt64(round(${column} * 100))`
+
+/** Writes what the rows are ordered by, from a metric in both periods: as the response shows it. */
+function writeAgainst(query: Query): Sql {
+  const { by, against } = query.order
+  if (by === 'group' || by === 'then_by') throw new TypeError('groupings have no other period')
+  const { column, comparedColumn, isPercentage = false } = describeMetric(by)
+  const [now, before] = [countUnits(by, column), countUnits(by, comparedColumn)]
+  const value =
+    against === 'difference' || isPercentage
+      ? sql`(${now} - ${before})`
+      : writeChange(by, now, before)
+  const last = findLastCompared(query)
+  return last === undefined ? value : sql`if(group_key > ${int64(last)}, NULL, ${value})`
+}
+
+/** Writes the change in hundredths of a per cent, rounded as in `comparison.ts`. */
+function writeChange(metric: QueryMetric, now: Sql, before: Sql): Sql {
+  const difference = sql`(${now} - ${before})`
+  const rounded = isNumberMetric(metric)
+    ? sql`intDiv(20000 * abs(${difference}) + abs(${before}), 2 * abs(${before}))`
+    : sql`floor(abs(${difference} * 10000 / ${before}) + 0.5)`
+  return sql`if(${before} = 0, NULL, sign(${difference}) * ${rounded})`
+}
+
+const HAVING: Readonly<Record<HavingOperator, Sql>> = {
+  gt: sql`>`,
+  gte: sql`>=`,
+  lt: sql`<`,
+  lte: sql`<=`,
+  eq: sql`=`,
+  ne: sql`!=`,
+}
+
+/** Writes the condition on the metrics of a row; nothing without one. A metric that is null satisfies none. */
+export function writeHaving({ having }: Query): Sql {
+  if (having.length === 0) return sql``
+  const conditions = having.map(({ metric, operator, value }) => {
+    const { column } = describeMetric(metric)
+    const units = isNumberMetric(metric) ? sql`1000000000` : sql`100`
+    const bound = sql`toDecimal256(${string(value.toFixed(9))}, 9) * ${units}`
+    return sql`${countUnits(metric, column)} ${HAVING[operator]} ${bound}`
+  })
+  return sql` WHERE ${and(conditions)}`
+}
+
 /** Writes the order of the rows: by a metric or one of the groupings, and then by the groupings that are left. */
 export function orderRows(query: Query): Sql {
   const { order } = query
@@ -70,8 +121,8 @@ export function orderRows(query: Query): Sql {
   const others = orderByThen(query)
   if (order.by === 'group') return join([sql`group_key ${direction}`, ...others])
   if (order.by === 'then_by') return sql`then_key ${direction}, group_key ASC`
-  const { column } = METRICS[order.by]
-  return join([sql`${column} ${direction} NULLS LAST`, sql`group_key ASC`, ...others])
+  const by = order.against === undefined ? describeMetric(order.by).column : writeAgainst(query)
+  return join([sql`${by} ${direction} NULLS LAST`, sql`group_key ASC`, ...others])
 }
 
 /** Series are in the order of their groups, the largest first; other groups in that of their values. */

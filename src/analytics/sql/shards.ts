@@ -1,6 +1,6 @@
 /** Writes the groups of a project that lives across several shards: each shard counts its own users, and all measures add up. */
 import { identifier, join, sql, type Sql } from '../../clickhouse/sql.js'
-import { MEASURE_COLUMNS } from '../../model/measures.js'
+import { getColumn, mergeMeasure } from '../../model/measures.js'
 import { listGroupMeasures, writeGroups, type MeasuredPlan } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { listKeys } from './select.js'
@@ -42,7 +42,8 @@ function writeGroupsOfShards(
   keys?: Sql,
 ): Sql {
   const sums = listGroupMeasures(plan).map(
-    (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
+    (measure) =>
+      sql`${mergeMeasure(measure, sql`shards.${getColumn(measure)}`)} AS ${getColumn(measure)}`,
   )
   const view = writeGroups(toShardContext(context, group), plan)
   const keysOfRows = listKeys(context.query)

@@ -1,10 +1,11 @@
 /** Writes the totals of a query into the statement of its rows, so that both are read at the same moment. */
 import { join, sql, type Sql } from '../../clickhouse/sql.js'
-import { METRICS } from '../../model/metrics.js'
+import { describeMetric } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared } from './comparison.js'
 import { listMeasures } from './groups.js'
 import { moveContext, type StatementContext } from './rows.js'
+import { listCurrencies, nameTotalCurrencies } from './numbers.js'
 import { selectMetrics } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
@@ -16,10 +17,10 @@ export const selectTotals = ({ query, totals }: Plan): readonly Sql[] =>
   totals === undefined || query.grouping.kind === 'none'
     ? []
     : [
-        ...query.metrics.map((metric) => METRICS[metric].totalColumn),
+        ...query.metrics.map((metric) => describeMetric(metric).totalColumn),
         ...(totals.comparison === undefined
           ? []
-          : query.metrics.map((metric) => METRICS[metric].comparedTotalColumn)),
+          : query.metrics.map((metric) => describeMetric(metric).comparedTotalColumn)),
       ]
 
 /**
@@ -40,9 +41,10 @@ export function joinTotals(
   const metrics = [
     ...selectMetrics(totals.query, query.metrics, listMeasures(listScans(totals))),
     ...selectCompared(totals),
+    ...listCurrencies(totals),
   ]
   const columns = query.metrics.flatMap((metric) => {
-    const { column, totalColumn, comparedColumn, comparedTotalColumn } = METRICS[metric]
+    const { column, totalColumn, comparedColumn, comparedTotalColumn } = describeMetric(metric)
     return [
       sql`${column} AS ${totalColumn}`,
       ...(totals.comparison === undefined
@@ -50,5 +52,6 @@ export function joinTotals(
         : [sql`${comparedColumn} AS ${comparedTotalColumn}`]),
     ]
   })
-  return sql`${groups} CROSS JOIN (SELECT ${join(columns)} FROM (SELECT ${join(metrics)} FROM ${joinCompared(own, totals, total, group)})) AS totals`
+  const currencies = nameTotalCurrencies(totals)
+  return sql`${groups} CROSS JOIN (SELECT ${join([...columns, ...currencies])} FROM (SELECT ${join(metrics)} FROM ${joinCompared(own, totals, total, group)})) AS totals`
 }

@@ -34,7 +34,11 @@ export const addAsk: AddCommand = (program, context) => {
 
 function addQueryOptions(command: Command): Command {
   addPeriod(command, '30days')
-    .option('--metrics <names>', 'Metrics, separated by commas', splitList)
+    .option(
+      '--metrics <names>',
+      'Metrics, separated by commas, such as "users,sum of event:prop:amount as revenue"',
+      splitList,
+    )
     .option('--group-by <field>', 'Grouping, such as country or interval:day')
     .option('--then-by <field>', 'Second grouping')
     .option('--top <count>', 'Number of groups of --then-by that have a time series', parseNumber)

@@ -20,7 +20,7 @@ export interface QueryOptions extends Pick<SharedOptions, 'period' | 'filter' | 
 export const buildBody = (options: QueryOptions): object =>
   omitUndefined({
     ...buildSharedBody(options),
-    metrics: options.metrics,
+    metrics: options.metrics?.map(parseMetric),
     group_by: toList(options.groupBy),
     then_by: toList(options.thenBy),
     group_limit: options.top,
@@ -51,8 +51,18 @@ export const buildSharedBody = ({
 const toList = (value: string | undefined): readonly string[] | undefined =>
   value === undefined ? undefined : [value]
 
-/** A preset, or two ends: `2026-01-01..2026-01-31`. */
-function parsePeriod(text: string): string | readonly string[] {
+const NUMERIC = /^(?<metric>\S+)\s+of\s+(?<of>.+?)\s+as\s+(?<as>\S+)$/
+
+/** A name, or a metric over the numbers of a property: `sum of event:prop:amount as revenue`. */
+const parseMetric = (text: string): unknown => {
+  const groups = NUMERIC.exec(text)?.groups
+  return groups === undefined ? text : { ...groups }
+}
+
+/** A preset, the last units, or two ends: `2026-01-01..2026-01-31`. */
+function parsePeriod(text: string): unknown {
+  const { last, unit } = /^last (?<last>\d{1,9}) (?<unit>\w+?)s?$/.exec(text)?.groups ?? {}
+  if (last !== undefined) return { last: Number(last), unit }
   const ends = text.split('..')
   return ends.length === 1 ? text : ends
 }

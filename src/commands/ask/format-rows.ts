@@ -2,7 +2,7 @@
 import type { Cell } from '../../analytics/table.js'
 import { formatNumber } from '../../lib/counts.js'
 import { isRecord } from '../../lib/records.js'
-import { METRICS } from '../../model/metrics.js'
+import { findNamedMetric } from '../../model/metrics.js'
 import { escapeControls, formatTable } from '../shared/output.js'
 
 type FlatRow = ReadonlyMap<string, Cell>
@@ -64,9 +64,7 @@ function formatCell(column: string, value: Cell): string {
 
 /** A change with its sign: in per cent, or of a percentage in percentage points. */
 function formatChange(metric: string, change: number): string {
-  const isPercentage = Object.entries(METRICS).some(
-    ([name, row]) => name === metric && row.isPercentage === true,
-  )
+  const isPercentage = findNamedMetric(metric)?.isPercentage === true
   return `${change > 0 ? '+' : ''}${formatNumber(change)}${isPercentage ? ' pp' : '%'}`
 }
 

@@ -15,7 +15,7 @@ export interface SharedOptions {
 const FORMATS = ['table', 'csv', 'ndjson', 'json'] as const
 export type Format = (typeof FORMATS)[number]
 
-const PERIOD_HELP = 'Preset such as 30days, or 2026-01-01..2026-01-31'
+const PERIOD_HELP = 'Preset such as 30days, "last 45 days", or 2026-01-01..2026-01-31'
 
 /** Adds the option for the period. */
 export const addPeriod = (command: Command, byDefault: string): Command =>

@@ -35,7 +35,7 @@ export interface Series {
  */
 export function readSeries(response: QueryResponse, endsNow: boolean, now: Date): Series {
   const { query, period, data, comparison, pagination } = response
-  const metric = query.metrics[0] ?? 'users'
+  const [metric = 'users'] = query.metrics.filter((one) => typeof one === 'string')
   const size = query.interval ?? 'day'
   const last = data.findLastIndex(
     ({ group, metrics }) =>
@@ -85,7 +85,7 @@ export function describeLeftOut({ points, total }: Series): string | undefined {
 export const findHighest = ({ points }: Series): number =>
   Math.max(0, ...points.flatMap(({ value = 0, compared = 0 }) => [value, compared]))
 
-const HOUR_MS = 3_600_000
+const LENGTHS = { minute: 60_000, hour: 3_600_000 }
 
 /**
  * Finds the period of a bucket.
@@ -100,8 +100,8 @@ export function zoomInto(
   const label = labels[index]
   if (label === undefined) return undefined
   const next = labels[index + 1]
-  if (size === 'hour') {
-    const end = next === undefined ? Date.parse(label) + HOUR_MS : Date.parse(next)
+  if (size === 'hour' || size === 'minute') {
+    const end = next === undefined ? Date.parse(label) + LENGTHS[size] : Date.parse(next)
     return { from: formatSecond(Date.parse(label)), to: formatSecond(end - 1000) }
   }
   // The dates of the labels are those of the time zone of the page, as are those of a period.
@@ -110,7 +110,7 @@ export function zoomInto(
 }
 
 /** The last date of a bucket that has none after it. @param from its first date */
-function lastDateOf(from: string, size: Exclude<BucketSize, 'hour'>): string {
+function lastDateOf(from: string, size: Exclude<BucketSize, 'hour' | 'minute'>): string {
   if (size === 'day') return from
   if (size === 'week') return addDays(from, 6)
   const months = { month: 1, quarter: 3, year: 12 }[size]

@@ -45,6 +45,7 @@ interface Facts {
   readonly limit?: number
   readonly allowedValues?: readonly unknown[]
   readonly format?: string
+  readonly pattern?: string
 }
 
 interface LocatedError {
@@ -102,6 +103,13 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
+/** What a text must be, by the pattern of the contract. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  '^event:prop:[\\s\\S]{1,128}$': 'must be event:prop: followed by a name of 1 to 128 characters',
+  '^[A-Za-z][A-Za-z0-9_]{0,63}$':
+    'must be a letter followed by letters, digits or _, at most 64 characters',
+}
+
 /** The messages of the API, by JSON Schema keyword. Others are those of Ajv. */
 const MESSAGES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ['required', () => 'is required'],
@@ -117,5 +125,6 @@ const MESSAGES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ['maxProperties', ({ limit }) => `must have at most ${String(limit)} entries`],
   ['minLength', describeCount('at least', 'character')],
   ['maxLength', describeCount('at most', 'character')],
+  ['pattern', ({ pattern = '' }) => PATTERNS[pattern]],
   ['format', ({ format = '' }) => FORMATS[format]?.message],
 ])

@@ -42,7 +42,8 @@ export function replaceObjectForms(
 ): (error: FieldError) => FieldError {
   const names = new Map<string, string>()
   const shorten = (value: unknown, place: string, { members, shorten: replace }: Form): unknown => {
-    if (!isRecord(value)) return value
+    // The last units have no other form.
+    if (!isRecord(value) || 'last' in value) return value
     for (const [index, member] of members.entries()) {
       names.set(`${place}.${index}`, `${place}.${member}`)
     }

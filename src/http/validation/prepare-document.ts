@@ -54,6 +54,26 @@ const UNIONS: ReadonlyMap<string, Json> = new Map([
       else: { $ref: '#/components/schemas/OrderPair' },
     },
   ],
+  [
+    'DateRange',
+    {
+      if: { type: 'object', required: ['last'] },
+      then: { $ref: '#/components/schemas/LastUnits' },
+      else: {
+        oneOf: ['Preset', 'Bounds', 'BoundsPair'].map((name) => ({
+          $ref: `#/components/schemas/${name}`,
+        })),
+      },
+    },
+  ],
+  [
+    'QueryMetric',
+    {
+      if: { type: 'object' },
+      then: { $ref: '#/components/schemas/NumericMetric' },
+      else: { $ref: '#/components/schemas/Metric' },
+    },
+  ],
   // The member that a filter has says which form it is, so that the errors are those of this form alone.
   [
     'QueryFilter',

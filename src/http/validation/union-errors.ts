@@ -17,14 +17,16 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
   const presets = listEnumValues(document, 'Preset').join(', ')
   const dimensions = listEnumValues(document, 'Dimension').join(', ')
   const intervals = listEnumValues(document, 'Interval').join(', ')
+  const clock = listEnumValues(document, 'ClockField').join(', ')
   const property = 'or event:prop: followed by a name of 1 to 128 characters'
   const ends = 'an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
+  const last = '{"last": 45, "unit": "day"}'
   return {
-    date_range: `must be a preset (${presets}) or ${ends}`,
+    date_range: `must be a preset (${presets}), ${last} or ${ends}`,
     compare: `must be previous_period, previous_year or ${ends}`,
-    'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${property}`,
+    'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${clock}, ${property}`,
     within: 'must be visit, or a whole number of seconds from 1 to 315360000',
-    'then_by.*': `must be one of: ${dimensions}, ${property}; an interval goes in group_by`,
+    'then_by.*': `must be one of: ${dimensions}, ${clock}, ${property}; an interval goes in group_by`,
     field: `must be one of: ${dimensions}, event:prop, ${property}`,
     limit: 'must be an integer from 1 to 1000, or all',
   }

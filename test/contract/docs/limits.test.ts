@@ -40,6 +40,7 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     ),
     'Rows that can be skipped (`offset`)': queries['Offset']!.maximum,
     'Metrics of a query': queries['Metrics']!.maxItems,
+    'Conditions in `having`': queries['Having']!.maxItems,
     'Queries of a batch': queries['BatchRequest']!.properties!['queries']!.maxItems,
     'Groupings in `group_by`': queries['Groupings']!.maxItems,
     'Cohorts × intervals of a retention table': MAX_COUNTS,

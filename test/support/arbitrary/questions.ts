@@ -1,6 +1,12 @@
 /** Random questions of every kind: requests, each asked at a moment. */
 import fc from 'fast-check'
-import type { Filter, Preset, ThenBy } from '../../../src/contract/api.js'
+import type {
+  Filter,
+  HavingOperator,
+  NumericMetric,
+  Preset,
+  ThenBy,
+} from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
 import { comparison } from './comparisons.js'
@@ -17,7 +23,19 @@ export interface Question {
 }
 
 const { document } = readSpec('openapi')
-const preset = fc.constantFrom(...(listEnumValues(document, 'Preset') as readonly Preset[]))
+const preset = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(...(listEnumValues(document, 'Preset') as readonly Preset[])),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      last: fc.integer({ min: 1, max: 12 }),
+      unit: fc.constantFrom('day' as const, 'week' as const, 'month' as const),
+    }),
+  },
+)
 
 /** Moments of which the presets reach into the events of `createVisits`. */
 const moment = fc
@@ -63,6 +81,8 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
   { group_by: ['utm_medium'], order_by: [] },
   { group_by: ['utm_content'], order_by: [['utm_content', 'desc']] },
   { group_by: ['event:prop:a.b'], order_by: [] },
+  { group_by: ['weekday'], order_by: [['weekday', 'asc']] },
+  { group_by: ['hour'], order_by: [] },
   { group_by: ['event:name'], order_by: [] },
   { group_by: ['event:name'], order_by: [['event:name', 'asc']] },
   { group_by: ['interval:auto'], order_by: [['date', 'desc']] },
@@ -70,9 +90,91 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
 )
 /** Second groupings. */
 const SECOND: readonly ThenBy[] = [
-  ...(['country', 'page:path', 'event:name', 'device_type', 'utm_source', 'page:origin'] as const),
+  ...([
+    'weekday',
+    'hour',
+    'country',
+    'page:path',
+    'event:name',
+    'device_type',
+    'utm_source',
+    'page:origin',
+  ] as const),
   'event:prop:plan',
 ]
+const ONE_CURRENCY: Filter = {
+  type: 'event',
+  properties: [{ property: 'currency', operator: 'eq', value: 'EUR' }],
+}
+/** Metrics over numbers, which are amounts in one currency or no amounts of money. */
+const numericMetrics = fc.record({
+  metrics: fc.array(
+    fc.record({
+      metric: fc.constantFrom(
+        ...(listEnumValues(document, 'NumericFunction') as readonly NumericMetric['metric'][]),
+      ),
+      of: fc.constantFrom('event:prop:amount' as const, 'event:prop:amount', 'event:prop:plan'),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  isMoney: fc.nat(3).map((n) => n === 0),
+  isFirst: fc.boolean(),
+  order: oneIn(3, fc.constantFrom('asc' as const, 'desc' as const)),
+})
+
+type Numbers = typeof numericMetrics extends fc.Arbitrary<infer One> ? One : never
+
+/** Adds metrics over numbers, if there are some. */
+function addNumbers(asked: PartialRequest, numbers: Numbers | undefined): PartialRequest {
+  if (numbers === undefined) return asked
+  const { isMoney, isFirst, order } = numbers
+  const added = numbers.metrics.map((metric, i): NumericMetric => ({
+    ...metric,
+    as: `number_${i}`,
+    ...(isMoney ? {} : { money: false }),
+  }))
+  const names = asked.metrics ?? []
+  return {
+    ...asked,
+    metrics: isFirst ? [...added, ...names] : [...names, ...added],
+    ...(isMoney ? { filters: [ONE_CURRENCY] } : {}),
+    ...(order === undefined ? {} : { order_by: [['number_0', order]] }),
+  }
+}
+const rowChoice = fc.record({
+  having: oneIn(
+    4,
+    fc.tuple(
+      fc.nat(),
+      fc.constantFrom(...(listEnumValues(document, 'HavingOperator') as readonly HavingOperator[])),
+      fc.constantFrom(0, 1, 2, 5, 50, 33.33, 0.3, -5.5),
+    ),
+  ),
+  against: oneIn(3, fc.tuple(fc.nat(), fc.constantFrom('change', 'difference'), fc.boolean())),
+  isLost: fc.nat(2).map((n) => n === 0),
+})
+
+type RowChoice = typeof rowChoice extends fc.Arbitrary<infer One> ? One : never
+
+/** Adds conditions on rows, an order by how they differ from the other period, and lost groups, where a request can have these. */
+function chooseRows(asked: PartialRequest, { having, against, isLost }: RowChoice): PartialRequest {
+  const { metrics = [], compare, group_by: [token] = [], then_by } = asked
+  const names = metrics.map((metric) => (typeof metric === 'string' ? metric : metric.as))
+  const pick = (n: number): string => names[n % names.length]!
+  if (names.length === 0) return asked
+  const isSeries = token?.startsWith('interval:') === true
+  const canCompare = compare !== undefined && !(isSeries && then_by !== undefined)
+  return {
+    ...asked,
+    ...(having === undefined ? {} : { having: [[pick(having[0]), having[1], having[2]]] }),
+    ...(canCompare && against !== undefined
+      ? { order_by: [[`${against[1]}:${pick(against[0])}`, against[2] ? 'asc' : 'desc']] }
+      : {}),
+    ...(canCompare && isLost && token !== undefined && !isSeries
+      ? { include: { ...asked.include, lost: true } }
+      : {}),
+  }
+}
 const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
 
 const anyRequest: fc.Arbitrary<PartialRequest> = fc
@@ -99,6 +201,8 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
     ...compared,
   }))
   .chain(addThenBy(SECOND, 4))
+  .chain((asked) => oneIn(3, numericMetrics).map((numbers) => addNumbers(asked, numbers)))
+  .chain((asked) => rowChoice.map((choice) => chooseRows(asked, choice)))
 
 /** Series of groups that no visit is in, compared, with metrics of visits alone: nothing is counted for them. */
 const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc
@@ -117,12 +221,39 @@ const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc
     ...compared,
   }))
 
+/** Series by minute, of periods whose ends have offsets from UTC. */
+const minutes: fc.Arbitrary<PartialRequest> = fc
+  .record({
+    date_range: fc.constantFrom<PartialRequest['date_range']>(
+      ['2024-03-01', '2024-03-01'],
+      ['2024-02-29T12:00:30+02:00', '2024-03-01T09:00:29Z'],
+      ['2024-03-31T00:30:00+05:30', '2024-03-31T03:00:00+01:00'],
+      '1hr',
+    ),
+    metrics: fc.subarray(['users', 'visits', 'new_users', 'events'] as const, { minLength: 1 }),
+    zone: fc.option(fc.constantFrom('Europe/Berlin', 'Asia/Kathmandu'), { nil: undefined }),
+    compared: fc.constantFrom(
+      { compare: 'previous_period' as const },
+      { compare: 'previous_year' as const },
+      {},
+    ),
+  })
+  .map(({ zone, compared, ...asked }) => ({
+    ...asked,
+    group_by: ['interval:minute'],
+    limit: 1000,
+    offset: 300,
+    ...(zone === undefined ? {} : { time_zone: zone }),
+    ...compared,
+  }))
+
 /** Random questions, each kind with its weight. */
 export const question: fc.Arbitrary<Question> = fc.noBias(
   fc.record({
     asked: fc.oneof(
       { weight: 9, arbitrary: anyRequest },
       { weight: 1, arbitrary: seriesWithoutVisits },
+      { weight: 1, arbitrary: minutes },
     ),
     now: moment,
     isLarge: fc.boolean(),

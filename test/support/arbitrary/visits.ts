@@ -80,6 +80,34 @@ const sender: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
 /** The type of the referrer is derived, of sources that no list knows. */
 const NO_SOURCE = { referrer: null, referrer_type: null, utm_source: null, utm_medium: null }
 
+/** Numbers in many forms, and texts that are none. */
+const AMOUNTS = [
+  ...[
+    0.1,
+    0.2,
+    '0.3',
+    19.99,
+    '19.99',
+    100,
+    '1e3',
+    '-5.5',
+    '-0',
+    1e-7,
+    '2.5E-3',
+    0.30000000000000004,
+  ],
+  ...['0.1234567885', '999999999999999999.999999999', '12345678901234.56', '0.0000000004', '1e17'],
+  ...['1e18', '007', ' 1', '1,5', '.5', '5.', '+1', 'NaN', '1e400', '', '0x10', 'ten', true, '٣'],
+]
+const purchase = fc
+  .record({
+    name: fc.constantFrom('purchase', 'pageview'),
+    amount: fc.constantFrom(...AMOUNTS),
+    currency: fc.constantFrom('EUR', 'EUR', 'EUR', 'USD', ''),
+    plan: fc.constantFrom('pro', 'free'),
+  })
+  .map(({ name, ...properties }) => ({ name, properties }))
+
 /** Fields that `rollupEvent` does not have, or has in other forms. */
 const extras = fc.oneof(
   { weight: 12, arbitrary: fc.constant({}) },
@@ -106,6 +134,7 @@ const extras = fc.oneof(
       { ...NO_SOURCE, referrer_url: 'https://EXAMPLE.com' },
     ),
   },
+  { weight: 6, arbitrary: purchase },
   {
     weight: 2,
     arbitrary: fc

@@ -53,7 +53,10 @@ const { document } = readSpec('openapi')
 /** Every metric of the contract. */
 export const METRICS = listEnumValues(document, 'Metric') as readonly Metric[]
 /** Every interval of the contract. */
-export const INTERVALS = listEnumValues(document, 'Interval') as readonly Interval[]
+/** Those that suit any period. */
+export const INTERVALS = (listEnumValues(document, 'Interval') as readonly Interval[]).filter(
+  (interval) => interval !== 'interval:minute',
+)
 const VALUE_GROUPINGS: readonly ThenBy[] = [
   ...(listEnumValues(document, 'Dimension') as readonly Dimension[]),
   'event:prop:plan',

@@ -6,6 +6,7 @@ import type {
   BucketSize,
   GroupBy,
   Metric,
+  NumericMetric,
   Row,
 } from '../../../src/contract/api.js'
 import { compareMetrics, resolveCompared } from './comparison.js'
@@ -13,8 +14,20 @@ import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
 import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
 import { AGGREGATES, writeMetric, ZERO } from './metrics.js'
+import {
+  aggregateNumbers,
+  describeNumbers,
+  listNumeric,
+  selectNumbers,
+  showNumbers,
+  showValue,
+} from './numbers.js'
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
 import { combine, join, raw, sql, type Sql } from './sql.js'
+
+type AnyMetric = Metric | NumericMetric
+
+const nameMetric = (metric: AnyMetric): string => (typeof metric === 'string' ? metric : metric.as)
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
@@ -26,10 +39,22 @@ export async function answer(
 ): Promise<AnalyticsQueryResponse> {
   const body = await answerCompared(database, request, clock)
   if (request.include?.totals !== true) return body
-  const whole = { ...omitThenBy(request), group_by: [], order_by: [], limit: 1, offset: 0 }
+  const whole = {
+    ...omitThenBy(request),
+    group_by: [],
+    order_by: [],
+    limit: 1,
+    offset: 0,
+    include: { totals: true },
+  }
   const [total] = (await answerCompared(database, whole, clock)).data
   const { metrics, comparison } = total!
-  return { ...body, totals: { metrics, ...(comparison === undefined ? {} : { comparison }) } }
+  const { metadata, ...rest } = body
+  return {
+    ...rest,
+    totals: { metrics, ...(comparison === undefined ? {} : { comparison }) },
+    ...(metadata === undefined ? {} : { metadata }),
+  }
 }
 
 /** Answers a request, and compares each row with that of the other period. */
@@ -38,8 +63,15 @@ async function answerCompared(
   request: AnalyticsQueryRequest,
   clock: Clock,
 ): Promise<AnalyticsQueryResponse> {
-  const { period, query, ...rest } = await answerRows(database, request, clock)
-  if (request.compare === undefined) return { period, query, ...rest }
+  const [field, direction] = request.order_by[0] ?? []
+  const against = field?.includes(':') === true && /^(change|difference):/.test(field)
+  // Rows that are chosen or ordered by what is not in the statement are read all, in the order of their groups.
+  const isWhole = against || request.having !== undefined || request.include?.lost === true
+  const plain = against ? { ...request, order_by: [] } : request
+  const { period, query, ...rest } = await answerRows(database, plain, clock, undefined, isWhole)
+  if (request.compare === undefined) {
+    return choosePage(request, { period, query, ...rest }, isWhole)
+  }
   const { compare, time_zone, group_by } = request
   const own = await resolvePeriod(database, request.date_range, clock, time_zone)
   const range =
@@ -61,12 +93,139 @@ async function answerCompared(
     const nothing = Object.fromEntries(
       Object.entries(metrics).map(([name, value]) => [
         name,
-        isSeries || value === null || !COUNTS.has(name) ? null : 0,
+        isSeries || value === null || !isZero(request, name) ? null : 0,
       ]),
     )
     return { group, metrics, comparison: compareMetrics(metrics, other?.metrics ?? nothing) }
   })
-  return { period, query, comparison: { period: others.period }, ...rest, data }
+  const lost = others.data.filter(
+    ({ group }) => !rest.data.some((row) => isDeepStrictEqual(row.group, group)),
+  )
+  const added = (request.include?.lost === true ? lost : []).map(({ group, metrics: before }) => {
+    const metrics = Object.fromEntries(
+      Object.entries(before).map(([name, value]) => [
+        name,
+        value === null || !isZero(request, name) ? null : 0,
+      ]),
+    )
+    return { group, metrics, comparison: compareMetrics(metrics, before) }
+  })
+  const all = {
+    period,
+    query,
+    comparison: { period: others.period },
+    ...rest,
+    data: [...data, ...added],
+  }
+  if (!isWhole) return all
+  const ordered = added.length > 0 || against ? orderRows(request, all.data) : all.data
+  return choosePage(
+    request,
+    { ...all, data: ordered },
+    isWhole,
+    against ? [field, direction] : undefined,
+  )
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+
+/** Orders rows by a value, nulls last. Rows of the same value keep their order. */
+function sortBy(
+  rows: readonly Row[],
+  direction: string,
+  read: (row: Row) => number | null,
+): readonly Row[] {
+  return rows.toSorted((one, other) => {
+    const [value, otherValue] = [read(one), read(other)]
+    if (value === null || otherValue === null) {
+      return Number(value === null) - Number(otherValue === null)
+    }
+    return (direction === 'asc' ? 1 : -1) * (value - otherValue)
+  })
+}
+
+/** Orders rows by their groups, and then by a metric or one of the groups, as the request says. */
+function orderRows(request: AnalyticsQueryRequest, rows: readonly Row[]): readonly Row[] {
+  if (isInterval(request.group_by[0])) return rows
+  const byGroup = rows.toSorted((one, other) => {
+    const [values, others] = [one, other].map(({ group }) => Object.values(group))
+    for (const [i, value] of values!.entries()) {
+      const order = bytes(value).compare(bytes(others![i]!))
+      if (order !== 0) return order
+    }
+    return 0
+  })
+  const [field, direction] = request.order_by[0] ?? [
+    nameMetric(request.metrics[0] ?? 'users'),
+    'desc',
+  ]
+  if (/^(change|difference):/.test(field)) return byGroup
+  if (request.metrics.some((metric) => nameMetric(metric) === field)) {
+    return sortBy(byGroup, direction, ({ metrics }) => metrics[field as Metric] ?? null)
+  }
+  const sign = direction === 'asc' ? 1 : -1
+  return byGroup.toSorted(
+    (one, other) => sign * bytes(one.group[field]!).compare(bytes(other.group[field]!)),
+  )
+}
+
+const CONDITIONS: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
+  gt: (value, bound) => value > bound,
+  gte: (value, bound) => value >= bound,
+  lt: (value, bound) => value < bound,
+  lte: (value, bound) => value <= bound,
+  eq: (value, bound) => value === bound,
+  ne: (value, bound) => value !== bound,
+}
+
+type Numbers = Readonly<Record<string, number | null>>
+
+/** Whether a row satisfies the conditions of a request. */
+const satisfies = (
+  { having = [] }: AnalyticsQueryRequest,
+  read: (metric: string) => number | null,
+): boolean =>
+  having.every(([metric, operator, bound]) => {
+    const value = read(metric)
+    return value !== null && CONDITIONS[operator]!(value, bound)
+  })
+
+/** Keeps the rows that satisfy the conditions of a request, orders them by how they differ, and takes the page. */
+function choosePage(
+  request: AnalyticsQueryRequest,
+  body: AnalyticsQueryResponse,
+  isWhole: boolean,
+  order?: readonly [field: string | undefined, direction: string | undefined],
+): AnalyticsQueryResponse {
+  const [field = '', direction = ''] = order ?? []
+  const name = field.slice(field.indexOf(':') + 1)
+  const query = { ...body.query, order_by: request.order_by }
+  if (!isWhole) return body
+  const kept = body.data.filter(({ metrics }) =>
+    satisfies(request, (name) => (metrics as Numbers)[name] ?? null),
+  )
+  const readDifference = ({ metrics, comparison }: Row): number | null => {
+    const [now, before] = [metrics[name as Metric] ?? null, comparison!.metrics[name] ?? null]
+    return now === null || before === null ? null : Number((now - before).toFixed(9))
+  }
+  const ordered =
+    order === undefined
+      ? kept
+      : sortBy(
+          kept,
+          direction,
+          field.startsWith('change:')
+            ? ({ comparison }) => comparison!.change[name] ?? null
+            : readDifference,
+        )
+  const page = ordered.slice(request.offset, request.offset + request.limit)
+  const { limit, offset } = request
+  return {
+    ...body,
+    query,
+    pagination: { limit, offset, returned: page.length, total: kept.length },
+    data: page,
+  }
 }
 
 /** Fixes how many groups have a series, which otherwise depends on the limit. */
@@ -82,7 +241,14 @@ async function fixGroups(
   return { ...request, group_limit: request.group_limit ?? fitting }
 }
 
-/** The metrics that are 0 where there is nothing to count. */
+/** Whether a metric is 0 where there is nothing to count. */
+const isZero = ({ metrics }: AnalyticsQueryRequest, name: string): boolean =>
+  COUNTS.has(name) ||
+  listNumeric(metrics).some(
+    ({ as, metric }) => as === name && (metric === 'sum' || metric === 'count'),
+  )
+
+/** The metrics with names of their own that are. */
 const COUNTS: ReadonlySet<string> = new Set(
   Object.entries(AGGREGATES).flatMap(([metric, { empty }]) => (empty === ZERO ? [metric] : [])),
 )
@@ -92,16 +258,21 @@ async function answerRows(
   request: AnalyticsQueryRequest,
   clock: Clock,
   ranked?: DuckPeriod,
+  isWhole = false,
 ): Promise<AnalyticsQueryResponse> {
   const { limit, offset } = request
   const period = await resolvePeriod(database, request.date_range, clock, request.time_zone)
-  const metrics = request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
+  const metrics: readonly AnyMetric[] =
+    request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
   const groupings = listTokens(request).map((token) => findGrouping(token, period))
   const asked = { ...request, metrics }
-  const rows = await database.run<Readonly<Record<string, string | number | null>>>(
+  const all = await database.run<Readonly<Record<string, string | number | null>>>(
     buildStatement(asked, groupings, period, ranked),
   )
-  const page = rows.slice(offset, offset + limit)
+  const rows = isWhole
+    ? all.filter((row) => satisfies(request, (name) => row[`of_${name}`] as number | null))
+    : all
+  const page = isWhole ? rows : rows.slice(offset, offset + limit)
   return {
     period: { from: period.from, to: period.to },
     query: {
@@ -121,15 +292,20 @@ async function answerRows(
         groupings.map(({ member }, i) => [member, row[nameKey(i)] as string]),
       ),
       metrics: Object.fromEntries(
-        metrics.map((metric) => [metric, row[`of_${metric}`] as number | null]),
+        metrics.map((metric) => [
+          nameMetric(metric),
+          row[`of_${nameMetric(metric)}`] as number | null,
+        ]),
       ),
     })),
+    ...describeNumbers(listNumeric(metrics), rows, page.length),
   }
 }
 
 const omitThenBy = ({
   then_by: _by,
   group_limit: _limit,
+  having: _having,
   ...plain
 }: AnalyticsQueryRequest): AnalyticsQueryRequest => plain
 
@@ -145,6 +321,7 @@ const OPTIONAL = [
   'compare_align',
   'then_by',
   'group_limit',
+  'having',
 ] as const
 
 /** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */
@@ -187,6 +364,7 @@ function buildStatement(
     Object.entries(AGGREGATES).flatMap(([name, one]) =>
       one.over === over ? [sql`${one.aggregate} AS ${raw(name)}`] : [],
     )
+  const numeric = listNumeric(request.metrics)
   const isIn = combine([sql`TRUE`, ...keys.map((key) => sql`${key} IS NOT NULL`)], 'AND')
   const group = sql`GROUP BY (${join(keys)})`
   const joinOn = (table: string): Sql =>
@@ -194,15 +372,15 @@ function buildStatement(
   return sql`
 WITH
   matching AS (SELECT * FROM events WHERE ${buildFilters(request)}),
-  grouped_events AS (SELECT ${join([...columns('event'), isNew, sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
+  grouped_events AS (SELECT ${join([...columns('event'), isNew, ...selectNumbers(numeric), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
   grouped_visits AS (
     SELECT ${join([...columns('visit'), sql`visits.*`])} FROM visits
     WHERE ${inPeriod(sql`start_at`)} AND session IN (SELECT session FROM matching)
   ),
-  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events')])} FROM grouped_events WHERE ${isIn} ${group}),
+  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events'), ...aggregateNumbers(numeric)])} FROM grouped_events WHERE ${isIn} ${group}),
   of_visits AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('visits')])} FROM grouped_visits WHERE ${isIn} ${group}),
   groups AS (${selectKeys(request, groupings, ranked)})
-SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric) => selectMetric(metric, groupings))])}
+SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric, place) => selectMetric(metric, place, groupings)), ...showNumbers(numeric)])}
 FROM groups LEFT JOIN of_events ON ${joinOn('of_events')} LEFT JOIN of_visits ON ${joinOn('of_visits')}
 ORDER BY ${join(buildOrder(request, keys))}`
 }
@@ -246,7 +424,10 @@ function selectRanked(
 }
 
 /** A number in JSON is a floating-point number; all of these are small enough to be exact. */
-const selectMetric = (metric: Metric, groupings: readonly Grouping[]): Sql => {
+const selectMetric = (metric: AnyMetric, place: number, groupings: readonly Grouping[]): Sql => {
+  if (typeof metric !== 'string') {
+    return sql`${showValue({ ...metric, place })} AS ${raw(`of_${metric.as}`)}`
+  }
   const kinds = groupings.map(({ visitGroups }) => visitGroups)
   const kind = (['none', 'entry'] as const).find((one) => kinds.includes(one)) ?? 'same'
   return sql`CAST(${writeMetric(metric, kind)} AS DOUBLE) AS ${raw(`of_${metric}`)}`
@@ -259,8 +440,8 @@ function buildOrder(
 ): readonly Sql[] {
   const isSeries = isInterval(token)
   const [field, direction] =
-    order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
-  const metric = metrics.find((name) => name === field)
+    order_by[0] ?? (isSeries ? ['date', 'asc'] : [nameMetric(metrics[0] ?? 'users'), 'desc'])
+  const metric = metrics.map(nameMetric).find((name) => name === field)
   // A label with an offset does not order moments.
   const group = isSeries ? sql`CAST(groups.${key} AS TIMESTAMPTZ)` : key
   const own = other !== undefined && field === second ? other : group

@@ -16,6 +16,12 @@ const LENGTHS: Readonly<Record<Exclude<Preset, 'all'>, string>> = {
   today: '1 DAY',
   yesterday: '1 DAY',
   '7days': '7 DAY',
+  '28days': '28 DAY',
+  this_week: '7 DAY',
+  last_week: '7 DAY',
+  last_month: '1 MONTH',
+  last_quarter: '3 MONTH',
+  last_year: '1 YEAR',
   '30days': '30 DAY',
   '90days': '90 DAY',
   '3months': '3 MONTH',
@@ -32,6 +38,7 @@ const isElapsed = (interval: string): boolean => /SECOND|MINUTE|HOUR/.test(inter
 function findInterval({ compare, date_range: range }: AnalyticsQueryRequest, length: number) {
   if (compare === 'previous_year') return '1 YEAR'
   if (typeof range === 'string') return range === 'all' ? `${length} SECOND` : LENGTHS[range]
+  if ('last' in range) return `${range.last} ${range.unit}`
   const isDates = range.every((end) => !end.includes('T'))
   if (!isDates) return `${length} SECOND`
   return `${(Date.parse(range[1]) - Date.parse(range[0])) / DAY + 1} DAY`
@@ -80,9 +87,15 @@ export async function resolveCompared(
     if (!endsDay) return clocks.find(await shift(last, interval)) + 1_000
     return clocks.find((await shift(Math.floor(last / DAY) * DAY, interval)) + DAY)
   }
-  const show = (at: number): string => new Date(at).toISOString().replace('.000', '')
+  const { compare, compare_align, date_range: range } = request
+  const isClosed = typeof range === 'string' && range.startsWith('last_')
+  if (isClosed && compare === 'previous_period' && compare_align === undefined) {
+    return [show(first), show(start - 1_000)]
+  }
   return [show(first), show((await next()) - 1_000)]
 }
+
+const show = (at: number): string => new Date(at).toISOString().replace('.000', '')
 
 /** Makes whole weeks of an interval, where the same weekdays are to be compared. */
 async function align(
@@ -112,16 +125,17 @@ export function compareMetrics(
   return { metrics: others, change: Object.fromEntries(change) as Record<string, number | null> }
 }
 
-/** Computes with hundredths, as integers. Halves are rounded away from 0. */
+/** A number has at most nine decimals. */
+const countBillionths = (value: number): bigint => BigInt(value.toFixed(9).replace('.', ''))
+
+/** Computes with billionths, as integers. Halves are rounded away from 0. */
 function computeChange(name: string, value: number | null, base: number | null): number | null {
   if (value === null || base === null) return null
-  const [now, before] = [value, base].map((one) => BigInt(Math.round(one * 100))) as [
-    bigint,
-    bigint,
-  ]
-  if (name === 'bounce_rate') return Number(now - before) / 100
-  if (before === 0n) return null
-  const size = now < before ? before - now : now - before
+  const [now, other] = [value, base].map(countBillionths) as [bigint, bigint]
+  if (name === 'bounce_rate') return Number(now - other) / 1e9
+  if (other === 0n) return null
+  const before = other < 0n ? -other : other
+  const size = now < other ? other - now : now - other
   const rounded = Number((2n * size * 10_000n + before) / (2n * before)) / 100
-  return now < before && rounded !== 0 ? -rounded : rounded
+  return now < other && rounded !== 0 ? -rounded : rounded
 }

@@ -79,6 +79,7 @@ function groupByZoneBucket({ from, to }: DuckPeriod, bucket: string, zone: strin
     event: find(sql`occurred`),
     visit: find(sql`start_at`),
     visitGroups: 'same',
+    isNew: sql`${find(sql`first_occurred`)} = ${find(sql`occurred`)}`,
     keys: sql`SELECT label AS key FROM ${list}`,
   }
 }
@@ -98,6 +99,19 @@ function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
   }
 }
 
+/** Groups by what the clock of a zone shows. */
+function groupByClock(token: 'weekday' | 'hour', { zone = 'UTC' }: DuckPeriod): Grouping {
+  const format = token === 'weekday' ? '%u' : '%H'
+  const show = (moment: Sql): Sql =>
+    sql`strftime((${moment} AT TIME ZONE 'UTC') AT TIME ZONE ${zone}, ${format})`
+  return {
+    member: token,
+    event: show(sql`occurred`),
+    visit: show(sql`start_at`),
+    visitGroups: 'same',
+  }
+}
+
 /** Finds the grouping that a token names. */
 export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
   if (isInterval(token)) {
@@ -105,6 +119,7 @@ export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
     const { zone } = period
     return zone === undefined ? groupByBucket(period, size) : groupByZoneBucket(period, size, zone)
   }
+  if (token === 'weekday' || token === 'hour') return groupByClock(token, period)
   if (!token.startsWith(PROPERTY)) {
     return { member: token, ...(DIMENSIONS[token] ?? groupByAttribute(token)) }
   }

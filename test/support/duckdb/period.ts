@@ -34,12 +34,23 @@ const clock = (at: Sql): Bound => ({ at, isLocal: true })
 const instant = (at: Sql): Bound => ({ at, isLocal: false })
 const END = instant(sql`${NOW} + INTERVAL 1 SECOND`)
 
+const closed = (unit: string, length: string): readonly [from: Bound, end: Bound] => [
+  clock(sql`date_trunc(${unit}, shown) - CAST(${length} AS INTERVAL)`),
+  clock(sql`date_trunc(${unit}, shown)`),
+]
+
 /** The first second of each preset, and the first after it. */
 const PRESETS: Readonly<Record<Preset, readonly [from: Bound, end: Bound]>> = {
   today: [clock(TODAY), END],
   yesterday: [clock(sql`${TODAY} - INTERVAL 1 DAY`), clock(TODAY)],
   '7days': [clock(sql`${TODAY} - INTERVAL 6 DAY`), END],
   '30days': [clock(sql`${TODAY} - INTERVAL 29 DAY`), END],
+  '28days': [clock(sql`${TODAY} - INTERVAL 27 DAY`), END],
+  this_week: [clock(sql`date_trunc('week', shown)`), END],
+  last_week: closed('week', '7 DAY'),
+  last_month: closed('month', '1 MONTH'),
+  last_quarter: closed('quarter', '3 MONTH'),
+  last_year: closed('year', '1 YEAR'),
   '90days': [clock(sql`${TODAY} - INTERVAL 89 DAY`), END],
   '12months': [clock(sql`date_trunc('month', shown) - INTERVAL 11 MONTH`), END],
   live: [instant(sql`${NOW} - INTERVAL 299 SECOND`), END],
@@ -54,11 +65,19 @@ const PRESETS: Readonly<Record<Preset, readonly [from: Bound, end: Bound]>> = {
   all: [clock(sql`date_trunc('day', history)`), END],
 }
 
+/** Writes a second with an offset in UTC. */
+const toUtc = (text: string): string =>
+  isDate(text) ? text : new Date(text).toISOString().replace('.000', '')
+
 const isDate = (text: string): boolean => text.length === 10
 
 const resolveEnds = (range: DateRange): readonly [from: Bound, end: Bound] => {
   if (typeof range === 'string') return PRESETS[range]
-  const [from, to] = range
+  if ('last' in range) {
+    const before = `${range.last - 1} ${range.unit}`
+    return [clock(sql`date_trunc(${range.unit}, shown) - CAST(${before} AS INTERVAL)`), END]
+  }
+  const [from, to] = range.map(toUtc) as [string, string]
   const [first, last] = [sql`CAST(${from} AS TIMESTAMP)`, sql`CAST(${to} AS TIMESTAMP)`]
   return [
     { at: first, isLocal: isDate(from) },

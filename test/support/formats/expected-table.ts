@@ -8,15 +8,18 @@ type ResponseRow = Readonly<Record<string, string | number | null>>
 /** Computes what is read of a table with the rows of an answer. */
 export function toExpectedTable(
   format: TableFormat,
-  { period, query, pagination, data, comparison, totals }: AnalyticsQueryResponse,
+  { period, query, pagination, data, comparison, totals, metadata }: AnalyticsQueryResponse,
 ): ReadTable {
+  const metricNames = query.metrics.map((metric) =>
+    typeof metric === 'string' ? metric : metric.as,
+  )
   const names = [
     ...[...query.group_by, ...(query.then_by ?? [])].map((token) =>
       token.startsWith('interval:') ? 'date' : token,
     ),
-    ...query.metrics,
-    ...(comparison === undefined ? [] : query.metrics.map((name) => `comparison_${name}`)),
-    ...(comparison === undefined ? [] : query.metrics.map((name) => `comparison_change_${name}`)),
+    ...metricNames,
+    ...(comparison === undefined ? [] : metricNames.map((name) => `comparison_${name}`)),
+    ...(comparison === undefined ? [] : metricNames.map((name) => `comparison_change_${name}`)),
   ]
   const rows = data.map(({ group, metrics, comparison: compared }) => {
     const row = {
@@ -41,6 +44,7 @@ export function toExpectedTable(
             ? {}
             : { 'tally.comparison': `${comparison.period.from}/${comparison.period.to}` }),
           ...(totals === undefined ? {} : { 'tally.totals': JSON.stringify(totals) }),
+          ...(metadata === undefined ? {} : { 'tally.metadata': JSON.stringify(metadata) }),
         }
       : {},
   }

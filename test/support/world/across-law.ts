@@ -19,8 +19,10 @@ export const acrossRequest: fc.Arbitrary<AcrossRequest> = fc.noBias(
       pick: fc.nat(),
     })
     .map(({ asked, interval, isAll, pick }): AcrossRequest => {
-      const { metrics = ['users'], filters = [], filtersOperator = 'and', ...others } = asked
+      const { metrics: all = [], filters = [], filtersOperator = 'and', ...others } = asked
       const { compare, compare_align, time_zone, date_range } = others
+      const names = all.filter((metric) => typeof metric === 'string')
+      const metrics = names.length === 0 ? (['users'] as const) : names
       const columns = [...metrics, 'project'] as const
       return fillAcross({
         date_range: isAll ? 'all' : date_range,

@@ -38,7 +38,7 @@ export const chooseZone = (
 ): { readonly time_zone?: string } =>
   from.length === to.length ? { time_zone: ZONES[pick % ZONES.length] ?? 'UTC' } : {}
 
-export type BucketSize = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
+export type BucketSize = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
 
 export interface ZoneBucket {
   /** Its start in milliseconds. */
@@ -82,8 +82,11 @@ const mondayOf = (date: string): string => {
   return new Date((day - ((day + 3) % 7)) * DAY).toISOString().slice(0, 10)
 }
 
+/** The sizes of buckets that begin with a quarter of an hour. */
+type LongSize = Exclude<BucketSize, 'minute'>
+
 /** Names the bucket of a moment, by what the clock shows. */
-function nameBucket(size: BucketSize, shown: string, offset: number): string {
+function nameBucket(size: LongSize, shown: string, offset: number): string {
   const date = shown.slice(0, 10)
   const month = Number(shown.slice(5, 7))
   switch (size) {
@@ -110,13 +113,22 @@ function label(at: number, offset: number): string {
   return `${show(at, offset)}${offset < 0 ? '-' : '+'}${hours}:${rest}`
 }
 
-const REACH: Readonly<Record<BucketSize, number>> = {
+const REACH: Readonly<Record<LongSize, number>> = {
   hour: 2 * HOUR,
   day: 3 * DAY,
   week: 9 * DAY,
   month: 33 * DAY,
   quarter: 94 * DAY,
   year: 368 * DAY,
+}
+
+/** Clocks are set at full minutes, so these are the same everywhere. */
+function listMinutes(zone: string, from: number, to: number): readonly ZoneBucket[] {
+  const first = Math.floor(from / MINUTE)
+  return Array.from({ length: Math.ceil(to / MINUTE) - first }, (_, i) => {
+    const at = (first + i) * MINUTE
+    return { from: at, label: label(at, offsetAt(zone, Math.floor(at / QUARTER) * QUARTER)) }
+  })
 }
 
 /** Lists the buckets of a zone in a period, in milliseconds; its end is not in it. */
@@ -126,6 +138,7 @@ export function listZoneBuckets(
   from: number,
   to: number,
 ): readonly ZoneBucket[] {
+  if (size === 'minute') return listMinutes(zone, from, to)
   const buckets: ZoneBucket[] = []
   let last = ''
   const start = Math.floor((from - REACH[size]) / QUARTER) * QUARTER

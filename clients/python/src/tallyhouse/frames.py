@@ -50,12 +50,13 @@ def read_frame(
     asked = cast("Mapping[str, Any]", body)
     texts = _list_texts(operation, asked)
     header = next(csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")))
+    counts = _list_counts(asked)
     numbers = [name for index, name in enumerate(header) if index >= len(texts)]
     frame = pd.read_csv(
         io.BytesIO(content),
         dtype={
             **{name: "string" for name in texts},
-            **{name: "Int64" if _is_count(name) else "float64" for name in numbers},
+            **{name: "Int64" if _is_count(name, counts) else "float64" for name in numbers},
         },
         # The country NA is no missing value, nor is the empty text: only numbers have these.
         na_values={name: [""] for name in numbers},
@@ -79,8 +80,15 @@ def _list_texts(operation: TableOperation, body: Mapping[str, Any]) -> list[str]
     return texts[operation]
 
 
-def _is_count(column: str) -> bool:
-    return column.removeprefix("comparison_") in COUNTS | POSITIONS
+def _list_counts(body: Mapping[str, Any]) -> frozenset[str]:
+    """Returns the columns that are integers: counts of numbers among them, which have names of their own."""
+    metrics = [metric for metric in body.get("metrics", []) if not isinstance(metric, str)]
+    named = frozenset(metric["as"] for metric in metrics if metric["metric"] == "count")
+    return COUNTS | POSITIONS | named
+
+
+def _is_count(column: str, counts: frozenset[str]) -> bool:
+    return column.removeprefix("comparison_") in counts
 
 
 def read_arrow(content: bytes) -> Any:

@@ -29,6 +29,7 @@ class AnalyticsQueryRequest(TypedDict):
     compare_align: NotRequired["CompareAlign"]
     then_by: NotRequired["ThenBy"]
     group_limit: NotRequired["GroupLimit"]
+    having: NotRequired["Having"]
 
 
 class QueryInclude(TypedDict):
@@ -36,6 +37,11 @@ class QueryInclude(TypedDict):
 
     totals: NotRequired[bool]
     """`true`: the response has `totals`, the metrics of the same query without its grouping. Otherwise it has none."""
+
+    lost: NotRequired[bool]
+    """`true`: groups that only the other period of `compare` has are rows, too: their counts and sums are 0, other metrics `null`. It needs
+    `compare`, and a dimension or an event property in `group_by`.
+    """
 
 
 class ValuesRequest(TypedDict):
@@ -163,7 +169,7 @@ class ProjectsQueryRequest(TypedDict):
     """The organization whose projects are meant; not together with `projects`."""
 
     date_range: "DateRange"
-    metrics: NotRequired["Metrics"]
+    metrics: NotRequired["MetricNames"]
     interval: NotRequired["ProjectsInterval"]
     order_by: NotRequired["list[ProjectsOrder]"]
     """The order of the rows: a metric of the query or `project`, and a direction. By default descending by the first metric. Nulls are
@@ -303,14 +309,70 @@ continues after the end of the period.
 """
 
 
-Metrics: TypeAlias = list[Metric]
+NumericMetric = TypedDict(
+    "NumericMetric",
+    {
+        "metric": "NumericFunction",
+        "of": "PropertyGrouping",
+        "as": str,
+        "money": NotRequired[bool],
+    },
+)
+"""A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
+`12.5` or `-3e2`, smaller than 10^18 in size; digits after the ninth decimal are rounded, halves away from 0. Events without the
+property do not count, and those with another text in it are left out: `metadata.numbers` says how many.
+
+Sums are those of decimal numbers, without any error: 0.1 + 0.2 is 0.3. As numbers of JSON they are exact up to 15 digits.
+
+An amount of money has its currency in the event property `currency`. If the numbers of a query are in several
+currencies, the query is refused unless it groups by `event:prop:currency`. A query that filters by it has one. Totals
+of several currencies are refused as well. Events without a currency are added to any others.
+"""
+
+
+QueryMetric: TypeAlias = Metric | NumericMetric
+"""The name of a metric, or a metric over the numbers of an event property."""
+
+
+Metrics: TypeAlias = list[QueryMetric]
+"""The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
+event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+depend on the other metrics.
+"""
+
+
+MetricNames: TypeAlias = list[Metric]
 """The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
 default metrics. The value of a metric does not depend on the other metrics.
 """
 
 
+NumericFunction: TypeAlias = Literal[
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "median",
+    "p75",
+    "p90",
+    "p95",
+    "p99",
+    "count",
+]
+"""- `sum`: the sum; 0 without a number.
+- `avg`: the mean, rounded to nine decimals, halves away from 0.
+- `min`, `max`: the least and the greatest number.
+- `median`, `p75`, `p90`, `p95`, `p99`: the percentile by nearest rank, which is always one of the numbers: the least one such that at
+  least 50, 75, 90, 95 or 99 % of the numbers are not greater than it. It is exact.
+- `count`: how many events have a number.
+
+All but `sum` and `count` are `null` without a number.
+"""
+
+
 Interval: TypeAlias = Literal[
     "interval:auto",
+    "interval:minute",
     "interval:hour",
     "interval:day",
     "interval:week",
@@ -318,7 +380,7 @@ Interval: TypeAlias = Literal[
     "interval:quarter",
     "interval:year",
 ]
-"""A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+"""A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
 
 With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
 buckets:
@@ -337,12 +399,19 @@ end of the period. In an empty bucket the counts are 0, and rates and means are 
 `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
 of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
 
+`interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
 A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
 other rows.
 """
 
 
-GroupBy: TypeAlias = Interval | Dimension | EventProperty | PropertyGrouping
+ClockField: TypeAlias = Literal["weekday", "hour"]
+"""What the clock of the query's `time_zone` shows at an event, as a grouping: `weekday` from `1`, Monday, to `7`, or `hour` from `00` to `23`. An
+hour that a change of the clock repeats counts as one. Visits are in the group of their start. Filters have no such field.
+"""
+
+
+GroupBy: TypeAlias = Interval | Dimension | ClockField | EventProperty | PropertyGrouping
 """A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
 the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
 
@@ -354,6 +423,7 @@ the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
 | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
 | `event:name` | one per name of a custom event | always `null` |
 | `event:prop:<name>` | one per value among the events that have the property | always `null` |
+| `weekday`, `hour` | one per value at which an event matches | those that started then |
 """
 
 
@@ -363,8 +433,8 @@ grouping: one row per value. At most one grouping is allowed.
 """
 
 
-ThenByField: TypeAlias = Dimension | EventProperty | PropertyGrouping
-"""The second grouping, a dimension or an event property."""
+ThenByField: TypeAlias = Dimension | ClockField | EventProperty | PropertyGrouping
+"""The second grouping, a dimension, an event property, or what the clock shows."""
 
 
 ThenBy: TypeAlias = list[ThenByField]
@@ -392,6 +462,20 @@ if it is given.
 """
 
 
+HavingOperator: TypeAlias = Literal["gt", "gte", "lt", "lte", "eq", "ne"]
+"""Greater than, or equal: `gt`, `gte`. Less than, or equal: `lt`, `lte`. Equal: `eq`. Not equal: `ne`."""
+
+
+HavingCondition: TypeAlias = tuple[str, HavingOperator, float] | list[str | HavingOperator | float]
+"""A metric, an operator and a number."""
+
+
+Having: TypeAlias = list[HavingCondition]
+"""Conditions on the metrics of rows, at most 10: only rows that satisfy all of them are returned and counted. Each is an array of one of
+the `metrics`, an operator and a number. A metric that is `null` satisfies none. Totals are those of all events.
+"""
+
+
 class OrderTerm(TypedDict):
     """A field and a direction."""
 
@@ -400,7 +484,7 @@ class OrderTerm(TypedDict):
 
 
 OrderField: TypeAlias = str
-"""One of the `metrics`, a grouping, or `date`."""
+"""One of the `metrics`, a grouping, `date`, or with `compare` `difference:` or `change:` followed by a metric."""
 
 
 OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | SortDirection]
@@ -410,6 +494,9 @@ OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | Sort
 OrderBy: TypeAlias = OrderTerm | OrderPair
 """A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
 grouping is an interval, or the grouping in `then_by`.
+
+With `compare`, rows can also be ordered by how a metric differs from the other period: `difference:users` is the difference,
+`change:users` the change as `comparison.change` has it.
 """
 
 
@@ -869,6 +956,12 @@ Preset: TypeAlias = Literal[
     "3months",
     "6months",
     "1year",
+    "28days",
+    "this_week",
+    "last_week",
+    "last_month",
+    "last_quarter",
+    "last_year",
 ]
 """A period relative to now. *Today* is the current day in the `time_zone` of the query, *now* is the current second.
 
@@ -885,6 +978,10 @@ Preset: TypeAlias = Literal[
 | `3months` | 00:00:00 on the 1st of the month two months ago: the current month is the third | now |
 | `6months` | 00:00:00 on the 1st of the month five months ago | now |
 | `12months`, `1year` | 00:00:00 on the 1st of the month eleven months ago | now |
+| `28days` | 00:00:00 of the day 27 days ago | now |
+| `this_week` | 00:00:00 on Monday of this week | now |
+| `last_week` | 00:00:00 on Monday of the week before this one | Sunday, 23:59:59 |
+| `last_month`, `last_quarter`, `last_year` | 00:00:00 on the first day of the month, quarter or year before this one | its last day, 23:59:59 |
 | `mtd` | 00:00:00 on the 1st of this month | now |
 | `ytd` | 00:00:00 on the 1st of January | now |
 | `all` | 00:00:00 of the day of the project's first event, or of its creation if it has no event | now |
@@ -902,8 +999,8 @@ Bounds = TypedDict(
 
 
 DateOrSecond: TypeAlias = str
-"""A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
-exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
+"""A date (`YYYY-MM-DD`) of the `time_zone` of the query, or a second (`YYYY-MM-DDThh:mm:ssZ`), with `Z` for UTC or an offset such as `+02:00`. It must
+exist in the calendar, in the years 0001 to 9999. Fractions of a second are rejected.
 """
 
 
@@ -911,12 +1008,27 @@ BoundsPair: TypeAlias = tuple[DateOrSecond, DateOrSecond] | list[DateOrSecond]
 """The same as an array of the start and the end."""
 
 
-DateRange: TypeAlias = Preset | Bounds | BoundsPair
-"""The period of the query: a preset, or its start and its end, as an object or an array. Both ends are **included**: a period
+class LastUnits(TypedDict):
+    """The last days, weeks or months until now, the current one among them: `{"last": 30, "unit": "day"}` is `30days`. Weeks start on
+    Monday.
+    """
+
+    last: int
+    """How many."""
+
+    unit: "PeriodUnit"
+
+
+DateRange: TypeAlias = Preset | Bounds | BoundsPair | LastUnits
+"""The period of the query: a preset, the last days, weeks or months, or its start and its end, as an object or an array. Both ends are **included**: a period
 with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
 end of that second. A start given as a date means 00:00:00 of that day. The
 two forms can be mixed. The start must not be after the end; the end may be in the future.
 """
+
+
+PeriodUnit: TypeAlias = Literal["day", "week", "month"]
+"""A day, a week or a month of the calendar."""
 
 
 TimeZone: TypeAlias = str
@@ -964,7 +1076,7 @@ many as make it end before the period starts, for `previous_year` by 52. Not all
 """
 
 
-BucketSize: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
+BucketSize: TypeAlias = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
 """The size of the buckets of a time series."""
 
 
@@ -1168,20 +1280,20 @@ DeviceType: TypeAlias = Literal["desktop", "mobile", "tablet"]
 """A device type."""
 
 
-ResolvedDateRange: TypeAlias = Preset | BoundsPair
-"""The period of the request, a preset or an array of its start and its end."""
+ResolvedDateRange: TypeAlias = Preset | BoundsPair | LastUnits
+"""The period of the request, a preset, the last units, or an array of its start and its end."""
 
 
 ResolvedCompare: TypeAlias = ComparedPeriod | BoundsPair
 """The comparison of the request, a text or an array of a start and an end."""
 
 
-ResolvedGrouping: TypeAlias = Interval | Dimension | PropertyGrouping
+ResolvedGrouping: TypeAlias = Interval | Dimension | ClockField | PropertyGrouping
 """A grouping of the request, as the text that names it."""
 
 
-ResolvedThenByField: TypeAlias = Dimension | PropertyGrouping
-"""A dimension or an event property, as the text that names it."""
+ResolvedThenByField: TypeAlias = Dimension | ClockField | PropertyGrouping
+"""A dimension, an event property or what the clock shows, as the text that names it."""
 
 
 ResolvedThenBy: TypeAlias = list[ResolvedThenByField]
@@ -1203,6 +1315,7 @@ class AnalyticsQueryResponse(TypedDict):
     """The rows, after grouping, ordering and pagination."""
 
     totals: NotRequired["Totals"]
+    metadata: NotRequired["QueryMetadata"]
 
 
 class ValuesResponse(TypedDict):
@@ -1689,7 +1802,7 @@ class ResolvedQuery(TypedDict):
     """The query as the service interpreted it, with every default filled in."""
 
     date_range: "ResolvedDateRange"
-    metrics: "list[Metric]"
+    metrics: "list[QueryMetric]"
     """The metrics of every row, in order."""
 
     group_by: "list[ResolvedGrouping]"
@@ -1726,6 +1839,9 @@ class ResolvedQuery(TypedDict):
     group_limit: NotRequired["GroupLimit"]
     """How many series were asked for, as it was sent; absent if it was not."""
 
+    having: NotRequired["Having"]
+    """The conditions on metrics, as they were sent; absent if there were none."""
+
     interval: NotRequired["BucketSize"]
     """The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
     `include`, `time_zone`, `compare` and `then_by`.
@@ -1754,6 +1870,28 @@ class QueryRow(TypedDict):
     group: "RowGroup"
     metrics: "MetricValues"
     comparison: NotRequired["RowComparison"]
+
+
+class QueryMetadata(TypedDict):
+    """What the numbers were computed from. Sent if the query has a metric over the numbers of a property."""
+
+    numbers: "list[PropertyNumbers]"
+    """The properties of these metrics, each once."""
+
+
+class PropertyNumbers(TypedDict):
+    """How many events have a number in a property: of the events of all rows, also those of other pages. Both are `null` if
+    there are rows, but none on the page.
+    """
+
+    of: str
+    """The property."""
+
+    counted: int | None
+    """Events with a number. 0 means that no event of the query has one, which may be a misspelled name."""
+
+    left_out: int | None
+    """Events whose property is no number."""
 
 
 class Totals(TypedDict):

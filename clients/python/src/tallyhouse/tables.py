@@ -20,6 +20,7 @@ from .models import (
     Comparison,
     FunnelRequest,
     Period,
+    QueryMetadata,
     RetentionRequest,
     Totals,
     ValuesRequest,
@@ -69,6 +70,7 @@ class TableInfo(TypedDict):
     offset: NotRequired[int]
     comparison: NotRequired[Comparison]
     totals: NotRequired[Totals]
+    metadata: NotRequired[QueryMetadata]
 
 
 class ExportInfo(TypedDict):
@@ -126,6 +128,8 @@ def read_info(headers: httpx.Headers) -> TableInfo:
         info["comparison"] = {"period": _read_period(headers["Tally-Comparison"])}
     if "Tally-Totals" in headers:
         info["totals"] = json.loads(headers["Tally-Totals"])
+    if "Tally-Metadata" in headers:
+        info["metadata"] = json.loads(headers["Tally-Metadata"])
     return info
 
 

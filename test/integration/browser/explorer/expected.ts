@@ -21,23 +21,25 @@ export function expectRows({ name, query }: ShownPart, answer: unknown): readonl
   return group_by.length === 0 ? expectNewUsers(response) : expectGroups(name, response)
 }
 
+/** The page asks for metrics by their names. */
+const listNames = ({ metrics }: AnalyticsQueryResponse['query']): readonly Metric[] =>
+  metrics.filter((metric) => typeof metric === 'string')
+
 function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {
-  return query.metrics.map((metric) => ({
+  return listNames(query).map((metric) => ({
     about: metric,
     values: [row!.metrics[metric] ?? null, row!.comparison?.change[metric] ?? null],
   }))
 }
 
-function expectBuckets({
-  query: { metrics, compare },
-  data,
-}: AnalyticsQueryResponse): readonly ExpectedRow[] {
-  const read = (numbers: Numbers | undefined): number | null => numbers?.[metrics[0]!] ?? null
+function expectBuckets({ query, data }: AnalyticsQueryResponse): readonly ExpectedRow[] {
+  const [metric] = listNames(query)
+  const read = (numbers: Numbers | undefined): number | null => numbers?.[metric!] ?? null
   return data.map(({ group, metrics: values, comparison }) => ({
     about: group['date']!,
     values: [
       read(values),
-      ...(compare === undefined ? [] : [read(comparison?.metrics), read(comparison?.change)]),
+      ...(query.compare === undefined ? [] : [read(comparison?.metrics), read(comparison?.change)]),
     ],
   }))
 }
@@ -55,8 +57,8 @@ function expectGroups(
   name: string,
   { query, data }: AnalyticsQueryResponse,
 ): readonly ExpectedRow[] {
-  const [first] = query.metrics
-  const metrics = name === 'details' ? query.metrics : [first!]
+  const names = listNames(query)
+  const metrics = name === 'details' ? names : names.slice(0, 1)
   return data.map(({ group, metrics: values, comparison }) => ({
     about: group[query.group_by[0]!]!,
     values: metrics.flatMap((metric) => {
@@ -79,7 +81,7 @@ function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {
 
 /** The shares of the rows of a panel, as people read them: of the totals of the answer. */
 export function expectShares({ query, data, totals }: AnalyticsQueryResponse): readonly string[] {
-  const [metric] = query.metrics
+  const [metric] = listNames(query)
   const whole = totals!.metrics[metric!]!
   const format = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   return data.map(({ metrics }) => `${format.format((100 * metrics[metric!]!) / whole)}%`)

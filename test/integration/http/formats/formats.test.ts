@@ -50,7 +50,7 @@ beforeAll(async () => {
       timestamp: `2026-06-1${i % 4}T10:0${i}:30Z`,
       user_id: `u${i % 3}`,
       name: 'signup',
-      properties: { 'plan, "x"': path },
+      properties: { 'plan, "x"': path, ms: i / 10 },
     },
   ])
   const { id } = await createWorld(database.store, events)
@@ -147,6 +147,19 @@ describe.each(TABLES)('%s', (format) => {
       body: { group_by: ['event:name'], metrics: ['bounce_rate', 'users', 'visits'] },
     },
     { what: 'a breakdown by page', body: { group_by: ['page:path'], metrics: ['pageviews'] } },
+    {
+      what: 'numbers, compared',
+      body: {
+        group_by: ['country'],
+        metrics: [
+          { metric: 'sum', of: 'event:prop:ms', as: 'total' },
+          { metric: 'p95', of: 'event:prop:ms', as: 'slow' },
+          { metric: 'count', of: 'event:prop:ms', as: 'timed' },
+        ],
+        compare: 'previous_period',
+        include: { totals: true, lost: true },
+      },
+    },
     { what: 'a property', body: { group_by: ['event:prop:plan, "x"'], metrics: ['events'] } },
     {
       what: 'a series in a zone, with totals',

@@ -13,7 +13,7 @@ import {
   RELATIONS,
   type RelationName,
 } from '../../../../src/model/relations.js'
-import type { Measure } from '../../../../src/model/measures.js'
+import type { NamedMeasure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, StringOperator } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
@@ -231,7 +231,7 @@ describe('matchRollups', () => {
 })
 
 /** Lists the rollups and plain facts that have a measure, with the reason why each cannot be read, if any. */
-function listReasons(given: Given, measure: Measure, period = JANUARY) {
+function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
   const reasons = ALL_RELATIONS.filter(
@@ -244,7 +244,7 @@ function listReasons(given: Given, measure: Measure, period = JANUARY) {
 }
 
 /** For pairs: the reason why the rollup of pairs that has a measure cannot be read, if any. */
-function findReasonOfPairs(given: Given, measure: Measure): string | undefined {
+function findReasonOfPairs(given: Given, measure: NamedMeasure): string | undefined {
   const asked = query(given, JANUARY)
   const relation = measure === 'users' ? 'pair_users_monthly' : 'pairs_monthly'
   return findRejectionReason(relation, measure, asked, matchRollups(asked))
@@ -253,7 +253,7 @@ function findReasonOfPairs(given: Given, measure: Measure): string | undefined {
 const browser: Filter = { type: 'browser', ...oneOf }
 const ENTERED_BY = 'it counts visits by entry page, and the filter matches any page of a visit'
 
-test.each<[string, Given, Measure, string | undefined]>([
+test.each<[string, Given, NamedMeasure, string | undefined]>([
   ['events', { filters: [country, path] }, 'pageviews', undefined],
   ['visits of two attributes', { filters: [country, browser] }, 'visits', undefined],
   ['visits by page', { group_by: ['page:path'], filters: [country] }, 'visits', undefined],
@@ -324,7 +324,7 @@ const expectVisits = (sessions: string | undefined, pageviews: string | undefine
 })
 
 describe('findRejectionReason', () => {
-  test.each<[string, Given, Measure, ReturnType<typeof listReasons>]>([
+  test.each<[string, Given, NamedMeasure, ReturnType<typeof listReasons>]>([
     [
       'totals: only the rollups of sessions have them',
       {},

@@ -20,6 +20,8 @@ describe('resolveQuery', () => {
       order: { by: 'users', direction: 'desc' },
       limit: 100,
       offset: 0,
+      having: [],
+      includesLost: false,
       includesTotals: false,
     })
   })
@@ -41,6 +43,8 @@ describe('resolveQuery', () => {
       order: { by: 'group', direction: 'asc' },
       limit: 1,
       offset: 0,
+      having: [],
+      includesLost: false,
       includesTotals: false,
     })
   })

@@ -118,6 +118,8 @@ test('the largest groups are those with the highest value of the first metric ov
     order: { by: 'bounce_rate', direction: 'desc' },
     limit: 4,
     offset: 0,
+    having: [],
+    includesLost: false,
     includesTotals: false,
   })
 })

@@ -344,8 +344,8 @@ describe('a statement from facts by day', () => {
     )
     const filter = 'path = {p4:String}'
     expect(query).toContain(
-      `FROM (SELECT *, day FROM events WHERE project_id = {p0:String} AND ${wholeDays(2)} AND ${filter} ` +
-        `UNION ALL SELECT *, day FROM events WHERE project_id = {p0:String} AND ${moments(5)} AND ${filter})`,
+      `FROM (SELECT *, day, numbers FROM events WHERE project_id = {p0:String} AND ${wholeDays(2)} AND ${filter} ` +
+        `UNION ALL SELECT *, day, numbers FROM events WHERE project_id = {p0:String} AND ${moments(5)} AND ${filter})`,
     )
     expect(query_params).toMatchObject({
       p2: START,

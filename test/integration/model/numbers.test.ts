@@ -1,0 +1,127 @@
+/** Metrics over the numbers of a property: exact values, what is left out, and what is refused. */
+import { beforeAll, expect, test } from '@jest/globals'
+import type { NumericMetric } from '../../../src/contract/api.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { withDatabase } from '../../support/store/database.js'
+import { createWorld, runQuery, type PartialRequest } from '../../support/world/world.js'
+
+const database = withDatabase()
+let project: StoredProject
+
+const purchase = (timestamp: string, country: string, properties: object) => ({
+  timestamp,
+  name: 'purchase',
+  user_id: `${country}${timestamp}`,
+  country,
+  properties,
+})
+const NUMBERS = Array.from({ length: 100 }, (_, i) => (i * 37) % 100)
+
+beforeAll(async () => {
+  project = await createWorld(database.store, [
+    purchase('2026-01-01T10:00:00Z', 'DE', { amount: 0.1, currency: 'EUR', items: 1 }),
+    purchase('2026-01-01T11:00:00Z', 'DE', { amount: '0.2', currency: 'EUR', items: 2 }),
+    purchase('2026-01-02T10:00:00Z', 'FR', { amount: 19.99, currency: 'EUR', items: 2 }),
+    purchase('2026-01-02T11:00:00Z', 'FR', { amount: 'free', currency: 'EUR', items: 0 }),
+    purchase('2026-01-03T10:00:00Z', 'US', { amount: 5, currency: 'USD', items: 1 }),
+    purchase('2026-01-03T11:00:00Z', 'US', { currency: 'USD' }),
+    ...NUMBERS.map((ms, i) => ({
+      timestamp: `2026-01-04T10:00:${String(i % 60).padStart(2, '0')}Z`,
+      user_id: `u${i}`,
+      properties: { ms },
+    })),
+  ])
+})
+
+const of = (metric: NumericMetric['metric'], property = 'amount'): NumericMetric => ({
+  metric,
+  of: `event:prop:${property}`,
+  as: metric,
+})
+const ask = (asked: Partial<PartialRequest>) =>
+  runQuery(database.store, project, { date_range: ['2026-01-01', '2026-01-31'], ...asked })
+
+const IN_EUROS: PartialRequest['filters'] = [
+  { type: 'event', properties: [{ property: 'currency', operator: 'eq', value: 'EUR' }] },
+]
+
+test('sums are those of decimal numbers, and what is no number is counted', async () => {
+  const { data, metadata, query } = await ask({
+    metrics: [of('sum'), of('avg'), of('min'), of('max'), of('count'), 'users'],
+    group_by: ['country'],
+    filters: IN_EUROS,
+  })
+  expect(data).toEqual([
+    {
+      group: { country: 'FR' },
+      metrics: { sum: 19.99, avg: 19.99, min: 19.99, max: 19.99, count: 1, users: 2 },
+    },
+    {
+      group: { country: 'DE' },
+      metrics: { sum: 0.3, avg: 0.15, min: 0.1, max: 0.2, count: 2, users: 2 },
+    },
+  ])
+  expect(metadata).toEqual({ numbers: [{ of: 'event:prop:amount', counted: 3, left_out: 1 }] })
+  expect(query.metrics[0]).toEqual(of('sum'))
+})
+
+test('percentiles are the values at their nearest rank', async () => {
+  const levels = ['median', 'p75', 'p90', 'p95', 'p99'] as const
+  const { data } = await ask({ metrics: levels.map((level) => of(level, 'ms')) })
+  const sorted = NUMBERS.toSorted((one, other) => one - other)
+  expect(data[0]!.metrics).toEqual({
+    median: sorted[49],
+    p75: sorted[74],
+    p90: sorted[89],
+    p95: sorted[94],
+    p99: sorted[98],
+  })
+})
+
+test('a property without numbers', async () => {
+  const { data, metadata } = await ask({ metrics: [of('sum', 'no'), of('p95', 'no')] })
+  expect(data).toEqual([{ group: {}, metrics: { sum: 0, p95: null } }])
+  expect(metadata).toEqual({ numbers: [{ of: 'event:prop:no', counted: 0, left_out: 0 }] })
+})
+
+test('a page after the last row does not know the numbers of the others', async () => {
+  const { metadata } = await ask({
+    metrics: [of('count')],
+    group_by: ['country'],
+    filters: IN_EUROS,
+    offset: 9,
+  })
+  expect(metadata).toEqual({
+    numbers: [{ of: 'event:prop:amount', counted: null, left_out: null }],
+  })
+})
+
+const REFUSED = /metrics\.\d has amounts in several currencies, such as EUR and USD/
+
+test.each<[string, Partial<PartialRequest>]>([
+  ['one row', { metrics: [of('sum')] }],
+  ['rows that each have one', { metrics: ['users', of('p95')], group_by: ['country'] }],
+  ['another page', { metrics: [of('max')], group_by: ['country'], limit: 1 }],
+  ['a property of the same events', { metrics: [of('sum', 'items')] }],
+  [
+    'totals of rows of one currency',
+    { metrics: [of('sum')], group_by: ['event:prop:currency'], include: { totals: true } },
+  ],
+  [
+    'another period',
+    {
+      metrics: [of('sum')],
+      date_range: ['2026-01-03', '2026-01-03'],
+      compare: ['2026-01-01', '2026-01-01'],
+    },
+  ],
+])('several currencies are refused: %s', async (_what, asked) => {
+  await expect(ask(asked)).rejects.toThrow(REFUSED)
+})
+
+test('rows by currency, counts, and numbers that are no amounts are not refused', async () => {
+  const byCurrency = await ask({ metrics: [of('sum')], group_by: ['event:prop:currency'] })
+  expect(byCurrency.data.map(({ metrics }) => metrics)).toEqual([{ sum: 20.29 }, { sum: 5 }])
+  const others = await ask({ metrics: [of('count'), { ...of('sum', 'items'), money: false }] })
+  expect(others.data[0]!.metrics).toEqual({ count: 4, sum: 6 })
+})

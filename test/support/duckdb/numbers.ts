@@ -1,0 +1,104 @@
+/** Metrics over the numbers of a property, as aggregates over the events of a group. */
+import type { AnalyticsQueryResponse, NumericMetric } from '../../../src/contract/api.js'
+import { raw, sql, type Sql } from './sql.js'
+
+const PREFIX = 'event:prop:'
+
+/** A metric, by its place among those of the request. */
+export interface PlacedMetric extends NumericMetric {
+  readonly place: number
+}
+
+/** Lists the metrics over numbers. */
+export const listNumeric = (
+  metrics: readonly (string | NumericMetric)[],
+): readonly PlacedMetric[] =>
+  metrics.flatMap((metric, place) => (typeof metric === 'string' ? [] : [{ ...metric, place }]))
+
+const name = (kind: string, { place }: PlacedMetric): Sql => raw(`${kind}_${place}`)
+
+/** Selects the text of the property of each metric, and its number, from the rows of `matching`. */
+export const selectNumbers = (metrics: readonly PlacedMetric[]): readonly Sql[] =>
+  metrics.flatMap((metric) => {
+    const text = sql`(SELECT value FROM properties WHERE properties.arrival = matching.arrival AND properties.name = ${metric.of.slice(PREFIX.length)})`
+    const decimal = sql`TRY_CAST(${text} AS DECIMAL(38, 18))`
+    const isNumber = sql`regexp_full_match(${text}, '-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?') AND abs(${decimal}) < 1000000000000000000`
+    return [
+      sql`${text} AS ${name('text', metric)}`,
+      sql`CASE WHEN ${isNumber} THEN CAST(${decimal} AS DECIMAL(38, 9)) END AS ${name('number', metric)}`,
+    ]
+  })
+
+/** Aggregates the numbers of a group: the metric, and how many events have one, or something else. */
+export const aggregateNumbers = (metrics: readonly PlacedMetric[]): readonly Sql[] =>
+  metrics.flatMap((metric) => {
+    const [text, number] = [name('text', metric), name('number', metric)]
+    return [
+      sql`${aggregate(metric, number)} AS ${name('value', metric)}`,
+      sql`count(${number}) AS ${name('counted', metric)}`,
+      sql`count(*) FILTER (${text} IS NOT NULL AND ${number} IS NULL) AS ${name('others', metric)}`,
+    ]
+  })
+
+/** Their columns in the rows of the response. */
+export const showNumbers = (metrics: readonly PlacedMetric[]): readonly Sql[] =>
+  metrics.flatMap((metric) =>
+    ['counted', 'others'].map(
+      (kind) => sql`coalesce(${name(kind, metric)}, 0) AS ${name(kind, metric)}`,
+    ),
+  )
+
+export const showValue = (metric: PlacedMetric): Sql => {
+  const value = name('value', metric)
+  return metric.metric === 'sum' || metric.metric === 'count' ? sql`coalesce(${value}, 0)` : value
+}
+
+/** A decimal number as the nearest floating-point number. */
+const toDouble = (decimal: Sql): Sql => sql`CAST(CAST(${decimal} AS VARCHAR) AS DOUBLE)`
+
+function aggregate({ metric }: NumericMetric, number: Sql): Sql {
+  const sum = sql`CAST(replace(CAST(sum(${number}) AS VARCHAR), '.', '') AS HUGEINT)`
+  switch (metric) {
+    case 'sum':
+    case 'min':
+    case 'max':
+      return toDouble(sql`${raw(metric)}(${number})`)
+    case 'count':
+      return sql`CAST(count(${number}) AS DOUBLE)`
+    case 'avg':
+      return sql`CAST(CAST(sign(${sum}) * ((2 * abs(${sum}) + count(${number})) // (2 * nullif(count(${number}), 0))) AS VARCHAR) || 'e-9' AS DOUBLE)`
+    case 'median':
+    case 'p75':
+    case 'p90':
+    case 'p95':
+    case 'p99': {
+      const level = metric === 'median' ? '50' : metric.slice(1)
+      const sorted = sql`list_sort(list(${number}) FILTER (${number} IS NOT NULL))`
+      return toDouble(sql`${sorted}[(${raw(level)} * count(${number}) + 99) // 100]`)
+    }
+    default:
+      return metric satisfies never
+  }
+}
+
+/** Builds the metadata from all rows of a query, and from those of a page. */
+export function describeNumbers(
+  metrics: readonly PlacedMetric[],
+  rows: readonly Readonly<Record<string, string | number | null>>[],
+  returned: number,
+): Pick<AnalyticsQueryResponse, 'metadata'> {
+  const properties = new Map(metrics.map((metric) => [metric.of, metric] as const))
+  if (properties.size === 0) return {}
+  const isUnknown = returned === 0 && rows.length > 0
+  const add = (kind: string, { place }: PlacedMetric): number | null =>
+    isUnknown ? null : rows.reduce((sum, row) => sum + Number(row[`${kind}_${place}`]), 0)
+  return {
+    metadata: {
+      numbers: [...properties].map(([of, metric]) => ({
+        of,
+        counted: add('counted', metric),
+        left_out: add('others', metric),
+      })),
+    },
+  }
+}
