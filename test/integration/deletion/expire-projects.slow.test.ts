@@ -18,6 +18,7 @@ import { checkRollups, createContext, finishInterruptedWork } from '../../suppor
 import { readRollups } from '../../support/store/rollups.js'
 import {
   LARGE_SIZES,
+  countPairs,
   newProject,
   runQuery,
   send,
@@ -68,6 +69,7 @@ const LATE: readonly SentEvent[] = EDGE.map(({ timestamp, user_id }) => ({
 async function createFilledProjects(count: number): Promise<StoredProject[]> {
   const projects: StoredProject[] = []
   while (projects.length < count) projects.push(await newProject(database.store))
+  for (const project of projects) await countPairs(database.store, project)
   for (const events of [EVENTS, EDGE, LATE]) {
     const sent = projects.flatMap(({ id }) => events.map((event) => ({ ...event, project: id })))
     await send(database.store, { id: '' }, sent)

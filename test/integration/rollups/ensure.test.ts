@@ -1,11 +1,12 @@
 /** Rollups of stores that have none, or those of another definition. */
 import { describe, expect, test } from '@jest/globals'
 import { watchRollups } from '../../../src/bootstrap/serving/rollup-trust.js'
-import { identifier, sql } from '../../../src/clickhouse/sql.js'
+import { identifier, sql, uint32 } from '../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { hashLiveViews } from '../../../src/rollups/materialized-views.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
+import { DEFINITION_VERSION } from '../../../src/rollups/view-definitions.js'
 import { thoroughTest } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
@@ -30,6 +31,10 @@ WHERE database = currentDatabase() AND engine = 'MaterializedView' ORDER BY name
 }
 
 const builds = () => select(world.store, sql`SELECT count() AS builds FROM rollup_builds`)
+
+/** What a build of a later definition writes first. */
+const beginNewer = sql`
+INSERT INTO rollup_progress (version, definition, step) SELECT ${uint32(DEFINITION_VERSION + 1)}, 'newer', 1`
 
 describe('ensureRollups builds the rollups', () => {
   thoroughTest('of a store that was filled before there were rollups', async () => {
@@ -122,7 +127,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
 
   test('unless a newer version has begun to: its rollups are not undone', async () => {
     const [views, hash] = [await viewNames(), await hashLiveViews(world.store.admin)]
-    await write(sql`INSERT INTO rollup_progress (version, definition, step) VALUES (2, 'newer', 1)`)
+    await write(beginNewer)
     expect(await readRollupState(world.store.reader)).toBe('newer')
     await expect(ensureRollups(world.store)).rejects.toThrow(
       'a newer version has built the rollups of this database: run that version or a later one',
@@ -138,7 +143,7 @@ thoroughTest(
   async () => {
     const trust = await watchRollups(world.store.reader, SILENT)
     const seen = [trust.isTrusted()]
-    await write(sql`INSERT INTO rollup_progress (version, definition, step) VALUES (2, 'newer', 1)`)
+    await write(beginNewer)
     await until(() => !trust.isTrusted())
     await write(sql`TRUNCATE TABLE rollup_progress`)
     await until(() => trust.isTrusted())

@@ -10,6 +10,7 @@ import { withDatabase } from '../../support/store/database.js'
 import {
   runQuery,
   fillDefaults,
+  countPairs,
   newProject,
   NOW,
   send,
@@ -24,6 +25,7 @@ const projects = new Map<Case, StoredProject>()
 // The nth batches of all cases are loaded as one file; each case has its own project.
 beforeAll(async () => {
   for (const one of CASES) projects.set(one, await newProject(database.store))
+  for (const project of projects.values()) await countPairs(database.store, project)
   for (let n = 0; CASES.some(({ batches }) => n < batches.length); n += 1) {
     const events = [...projects].flatMap(([{ batches }, { id }]) =>
       (batches[n] ?? []).map((event) => ({ ...event, project: id })),

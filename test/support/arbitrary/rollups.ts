@@ -333,9 +333,9 @@ export const pairRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
         const [first] = grouping.group_by ?? []
         const other = first === by ? ofFilter : byFilter
         const isPart = first !== of && first !== by
-        const { time_zone: _, compare: _compare, ...plain } = asked
+        const { metrics, limit = 1000, offset = 0, filtersOperator } = asked
         return {
-          ...plain,
+          ...{ metrics, limit, offset, filtersOperator },
           ...grouping,
           date_range,
           filters: isBoth || isPart ? [ofFilter, byFilter] : [other],
