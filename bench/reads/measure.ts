@@ -102,7 +102,9 @@ function requireSameRows(
   })
   const expected = rows.map((row) => [
     row['key'],
-    ...query.metrics.map((metric) => row[`metric_${metric}`]),
+    ...query.metrics.map(
+      (metric) => row[`metric_${typeof metric === 'string' ? metric : metric.as}`],
+    ),
   ])
   if (isDeepStrictEqual(actual, expected)) return
   const at = actual.findIndex((row, i) => !isDeepStrictEqual(row, expected[i]))

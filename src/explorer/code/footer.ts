@@ -39,8 +39,11 @@ function nameContent({ id, operation, body }: Query): string {
   if (operation === 'retention') return `retention-by-${body.interval}`
   if (operation === 'values') return `values-of-${body.field}`
   const [group] = body.group_by ?? []
-  if (group === undefined) return id === 'cards' ? 'totals' : (body.metrics ?? []).join('-')
-  return group.startsWith('interval:') ? `${(body.metrics ?? []).join('-')}-over-time` : group
+  const metrics = (body.metrics ?? []).map((metric) =>
+    typeof metric === 'string' ? metric : metric.as,
+  )
+  if (group === undefined) return id === 'cards' ? 'totals' : metrics.join('-')
+  return group.startsWith('interval:') ? `${metrics.join('-')}-over-time` : group
 }
 
 /** Lists the relations that a plan reads, each once, in the order of the plan. */

@@ -46,7 +46,7 @@ const describeScan = ({
   periods,
 }: Scan): string =>
   [
-    `${relation}(${measures.join()})${makesGroups ? ' groups' : ''}`,
+    `${relation}(${measures.map((one) => (typeof one === 'string' ? one : 'numbers')).join()})${makesGroups ? ' groups' : ''}`,
     ...(dimension === undefined ? [] : [`of ${dimension}`]),
     `by ${filteredBy}`,
     `in ${periods.map(({ start, end }) => `${short(start)}..${short(end)}`).join(' + ')}`,
