@@ -1,6 +1,6 @@
 /** The rollups: one list of all ten, from which their names, columns, relations, views and coverage are derived. */
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
-import { EVENT_SUMS, VISIT_SUMS, type Measure, type SumMeasure } from './measures.js'
+import { EVENT_SUMS, VISIT_SUMS, type NamedMeasure, type SumMeasure } from './measures.js'
 
 /**
  * The groups that a rollup has. `sessions`: one group per session attribute and value, and one group of everything.
@@ -58,7 +58,7 @@ export interface Rollup {
   /** The columns that hold sums. Empty for rollups of users, whose rows hold a bitmap in the column `users`. */
   readonly sums: readonly SumMeasure[]
   /** What it measures: its sums, or `users`. */
-  readonly measures: readonly Measure[]
+  readonly measures: readonly NamedMeasure[]
 }
 
 export const ROLLUPS: readonly Rollup[] = SUBJECTS.flatMap(({ subject, sums, grains, group }) =>

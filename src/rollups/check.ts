@@ -136,7 +136,7 @@ async function selectSamples(
 }
 
 const nameMeasures = ({ measures }: Rollup, values: readonly number[]): Record<string, number> =>
-  Object.fromEntries(measures.map((measure, i) => [measure, values[i] ?? 0] as const))
+  Object.fromEntries(measures.map((measure, i) => [measure, values[i] ?? 0]))
 
 /**
  * Selects one row per group: its measures on both sides, and a hash of each side. The hash of users covers the members
