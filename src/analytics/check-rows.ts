@@ -21,7 +21,8 @@ export const checkRows =
 /** Names the patterns of a request if the store refused one of them. It does not say which. */
 export function namePatterns(error: unknown, fields: readonly string[]): unknown {
   if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return error
-  if (error.details !== undefined) return error
+  // Other errors name their fields.
+  if (error.details !== undefined && error.details.length > 0) return error
   const message = 'must be a pattern of RE2: it is too large, or names an unknown class'
   return createValidationError(
     fields.map((field) => ({ field, message })),

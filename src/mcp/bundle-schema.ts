@@ -25,7 +25,7 @@ export interface ObjectSchema {
 const PREFIX = '#/components/schemas/'
 const DROPPED: ReadonlySet<string> = new Set(['discriminator', 'title'])
 const TEXTS: ReadonlySet<string> = new Set(['description', 'examples'])
-const LISTS: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf'])
+const LISTS: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems'])
 /** How the name of a schema ends that is the body of an operation. */
 const BODY = 'Request'
 const INNER: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])

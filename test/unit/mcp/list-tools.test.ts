@@ -67,7 +67,8 @@ function expand(schema: Json, find: Find, within: readonly string[] = []): Json 
       // The bodies of the queries of a batch are the arguments of other tools.
       if (key === 'anyOf' && JSON.stringify(value).includes('ValuesRequest'))
         return ['type', 'object']
-      if (['oneOf', 'anyOf'].includes(key)) return [key, (value as Json[]).map(inner)]
+      if (['oneOf', 'anyOf', 'prefixItems'].includes(key))
+        return [key, (value as Json[]).map(inner)]
       if (['items', 'additionalProperties', 'not'].includes(key)) return [key, inner(value)]
       if (key !== 'properties') return [key, value]
       const properties = Object.entries(value as Json)
