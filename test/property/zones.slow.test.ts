@@ -95,7 +95,7 @@ const SIZES: readonly (readonly [BucketSize, number])[] = [
   ['year', HALF_YEAR],
 ]
 /** How many buckets of a series are compared with answers about their moments in UTC: those around the change. */
-const COMPARED = scaled(2)
+const COMPARED = 2 * scaled(1)
 
 test.each(sample(CHANGES, 4))('in %s around %s', async (time_zone, moment) => {
   for (const [size, reach] of SIZES) {

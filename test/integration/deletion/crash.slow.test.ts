@@ -98,7 +98,8 @@ test('a deletion that stops after any statement is finished by the next loader',
   const { writer } = database.store
   // Nothing is deleted before statement 35, so a sample of the statements before it is enough.
   const places = [1, 12, 23, ...Array.from({ length: 50 }, (_, i) => 35 + i)]
-  const counts = places.filter((_, i) => isSampled(i + 1, 12))
+  // The last one is behind all statements.
+  const counts = [...places.filter((_, i) => isSampled(i + 1, 12)), 1_000]
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
     StoredProject,
     ...StoredProject[],
