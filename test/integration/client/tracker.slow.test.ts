@@ -36,7 +36,7 @@ test(`${EVENTS} events are counted once, though the service is killed ${KILLS} t
       url: 'http://tallyhouse.example',
       token: project.token,
       timeoutSeconds: 5,
-      maxQueueBytes: 2_000_000,
+      maxQueueBytes: 100 * EVENTS,
       onError: (_, lost) => {
         failures += 1
         expect(lost).toEqual([])
