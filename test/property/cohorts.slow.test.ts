@@ -21,7 +21,7 @@ import { scaled } from '../support/effort.js'
 import { NOW, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const QUESTIONS = scaled(25)
+const QUESTIONS = scaled(12)
 const BATCHES = 2
 const WIDTHS = [1, 3]
 

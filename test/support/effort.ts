@@ -20,5 +20,8 @@ export const isSampled = (n: number, every: number): boolean => (n - 1) % stride
 export const sample = <T>(items: readonly T[], every: number): readonly T[] =>
   items.filter((_, i) => isSampled(i + 1, every))
 
-/** A test that takes minutes and that few changes can break: it runs at an effort of 5 and above. */
-export const thoroughTest = EFFORT >= 5 ? test : test.skip
+/** Whether to run what takes minutes and few changes can break: at an effort of 5 and above. */
+export const IS_THOROUGH = EFFORT >= 5
+
+/** A test that runs only in a thorough run. */
+export const thoroughTest = IS_THOROUGH ? test : test.skip

@@ -65,7 +65,7 @@ afterAll(async () => {
 const watch = (change: () => Promise<unknown>) =>
   watchChange({ address: service.address, key }, change)
 
-const TIMES = scaled(3)
+const TIMES = scaled(2)
 
 test('while events are loaded, some of them late', async () => {
   const { store } = database

@@ -20,8 +20,8 @@ import { newProject } from '../../support/world/world.js'
 import { aDataDir } from '../clickhouse/embedded/support.js'
 
 const run = promisify(execFile)
-const EVENTS = Math.min(100_000, scaled(20_000))
-const KILLS = scaled(5)
+const EVENTS = Math.min(100_000, scaled(10_000))
+const KILLS = scaled(3)
 /** A port on which nothing listens. */
 const NOWHERE = 'http://127.0.0.1:2'
 

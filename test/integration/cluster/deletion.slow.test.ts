@@ -1,5 +1,5 @@
 /** Users and projects of a cluster are deleted on all their shards. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { markCut } from '../../../src/cluster/directory.js'
 import { syncProjects } from '../../../src/cluster/sync-projects.js'
@@ -19,7 +19,7 @@ import {
   NAMES,
   remove,
 } from '../../support/cluster/wide-projects.js'
-import { sample, thoroughTest } from '../../support/effort.js'
+import { sample, thoroughTest as test } from '../../support/effort.js'
 import { agreeOn } from '../../support/store/clocks.js'
 
 let shards: TestShards
@@ -75,7 +75,7 @@ test.each(
   expect(await syncProjects(cluster)).toEqual({ copied: 0, removed: 0, kept: [], away: [] })
 })
 
-thoroughTest('a shard that is away keeps the project, and its keys have ended', async () => {
+test('a shard that is away keeps the project, and its keys have ended', async () => {
   await createWide(cluster, 'away')
   const away = shards.without('shard3')
   await expect(remove(away, 'away')).rejects.toThrow(
@@ -89,46 +89,37 @@ thoroughTest('a shard that is away keeps the project, and its keys have ended', 
   expect(await countUsers(cluster, 'away')).toEqual([null, null, null])
 })
 
-thoroughTest(
-  'each shard deletes what a project keeps no longer, once the home has recorded it',
-  async () => {
-    await createWide(cluster, 'kept', NAMES, 30)
-    const now = new Date('2026-02-01T00:00:00Z')
-    const logger = createLogger('silent')
-    const expire = async (): Promise<void> => {
-      for (const shard of cluster.shards) {
-        const { store } = shard
-        const context = getContext(cluster)(shard)
-        const mark = (id: string): Promise<boolean> => markCut(cluster, id)
-        await expireProjects({ store, context, logger, markCut: mark, waitMs: 0 }, agreeOn(now))
-      }
+test('each shard deletes what a project keeps no longer, once the home has recorded it', async () => {
+  await createWide(cluster, 'kept', NAMES, 30)
+  const now = new Date('2026-02-01T00:00:00Z')
+  const logger = createLogger('silent')
+  const expire = async (): Promise<void> => {
+    for (const shard of cluster.shards) {
+      const { store } = shard
+      const context = getContext(cluster)(shard)
+      const mark = (id: string): Promise<boolean> => markCut(cluster, id)
+      await expireProjects({ store, context, logger, markCut: mark, waitMs: 0 }, agreeOn(now))
     }
-    await expire()
-    const rows = await Promise.all(
-      cluster.shards.map(({ store }) => findProject(store.writer, 'kept')),
-    )
-    expect(rows.map((row) => row?.hasCutSessions)).toEqual([true, true, true])
-    await expire()
-    expect(await countUsers(cluster, 'kept')).toEqual([1, 1, 1])
-  },
-)
+  }
+  await expire()
+  const rows = await Promise.all(
+    cluster.shards.map(({ store }) => findProject(store.writer, 'kept')),
+  )
+  expect(rows.map((row) => row?.hasCutSessions)).toEqual([true, true, true])
+  await expire()
+  expect(await countUsers(cluster, 'kept')).toEqual([1, 1, 1])
+})
 
-thoroughTest(
-  'a deletion that is marked at home is finished within the next hours, without loads',
-  async () => {
-    await createWide(cluster, 'marked', NAMES)
-    await beginDeletion(cluster.home.store.writer, 'marked', getContext(cluster)(cluster.home))
-    await syncProjects(cluster)
-    const logger = createLogger('silent')
-    for (let hour = 0; hour < 2; hour++) {
-      for (const shard of cluster.shards) {
-        const context = getContext(cluster)(shard)
-        await expireProjects(
-          { store: shard.store, context, logger },
-          agreeOn(new Date('2026-02-01')),
-        )
-      }
+test('a deletion that is marked at home is finished within the next hours, without loads', async () => {
+  await createWide(cluster, 'marked', NAMES)
+  await beginDeletion(cluster.home.store.writer, 'marked', getContext(cluster)(cluster.home))
+  await syncProjects(cluster)
+  const logger = createLogger('silent')
+  for (let hour = 0; hour < 2; hour++) {
+    for (const shard of cluster.shards) {
+      const context = getContext(cluster)(shard)
+      await expireProjects({ store: shard.store, context, logger }, agreeOn(new Date('2026-02-01')))
     }
-    expect(await countUsers(cluster, 'marked')).toEqual([null, null, null])
-  },
-)
+  }
+  expect(await countUsers(cluster, 'marked')).toEqual([null, null, null])
+})

@@ -1,5 +1,5 @@
 /** Imports into several stores: each event is once in the store of its sender, whatever happened in between. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import { sql, strings } from '../../../src/clickhouse/sql.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
@@ -17,7 +17,7 @@ import {
   withWriter,
   type TestShards,
 } from '../../support/cluster/shard-databases.js'
-import { sample, thoroughTest } from '../../support/effort.js'
+import { sample, thoroughTest as test } from '../../support/effort.js'
 import { importLines, splitIntoChunks, toLines } from '../../support/sources/sources.js'
 import { createContext } from '../../support/store/loading.js'
 import { breakAfter, BrokenError, releaseLease } from '../../support/store/breaking.js'
@@ -126,31 +126,26 @@ describe.each(sample([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
       expect(await readPaths(project.id)).toEqual(splitPaths(events(80), project))
     })
 
-    thoroughTest(
-      'an interrupted import is run again, and nothing is lost or counted twice',
-      async () => {
-        const failure = new Error('interrupted')
-        const text = toLines(events(60))
-        for (const calls of sample([2, 1, 3], 3)) {
-          const project = await createOn(cluster, ...on)
-          let left = calls
-          const onProgress = (): void => {
-            if ((left -= 1) === 0) throw failure
-          }
-          await expect(importText(text, { projectId: project.id, onProgress })).rejects.toBe(
-            failure,
-          )
-          const cut = splitIntoChunks(text.slice(0, 5_000), sizes, failure)
-          await expect(importText(cut, { projectId: project.id })).rejects.toBe(failure)
-          const { report } = await importText(text, { projectId: project.id })
-          expect(report).toMatchObject({ received: 60, rejected: 0 })
-          expect(report.duplicates).toBeGreaterThan(0)
-          expect(await readPaths(project.id)).toEqual(splitPaths(events(60), project))
+    test('an interrupted import is run again, and nothing is lost or counted twice', async () => {
+      const failure = new Error('interrupted')
+      const text = toLines(events(60))
+      for (const calls of sample([2, 1, 3], 3)) {
+        const project = await createOn(cluster, ...on)
+        let left = calls
+        const onProgress = (): void => {
+          if ((left -= 1) === 0) throw failure
         }
-      },
-    )
+        await expect(importText(text, { projectId: project.id, onProgress })).rejects.toBe(failure)
+        const cut = splitIntoChunks(text.slice(0, 5_000), sizes, failure)
+        await expect(importText(cut, { projectId: project.id })).rejects.toBe(failure)
+        const { report } = await importText(text, { projectId: project.id })
+        expect(report).toMatchObject({ received: 60, rejected: 0 })
+        expect(report.duplicates).toBeGreaterThan(0)
+        expect(await readPaths(project.id)).toEqual(splitPaths(events(60), project))
+      }
+    })
 
-    thoroughTest('a dry run reports the same and stores nothing', async () => {
+    test('a dry run reports the same and stores nothing', async () => {
       const project = await createOn(cluster, ...on)
       const text = toLines([...events(50), 'not JSON', ...events(50, 50)])
       const options = { projectId: project.id }
@@ -159,7 +154,7 @@ describe.each(sample([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
       expect(await importText(text, options)).toEqual(dryRun)
     })
 
-    thoroughTest('a strict import ends at a chunk with a rejected row', async () => {
+    test('a strict import ends at a chunk with a rejected row', async () => {
       const project = await createOn(cluster, ...on)
       const text = toLines([
         ...events(50),
@@ -194,7 +189,7 @@ test.each(sample([/INSERT INTO events/, /INSERT INTO inbox/, /SELECT/], 3))(
   },
 )
 
-thoroughTest('rows that name their project go to its stores', async () => {
+test('rows that name their project go to its stores', async () => {
   const atHome = await newProject(cluster.home.store)
   const elsewhere = await createOn(cluster, 2)
   const wide = await createOn(cluster, 1, 0)
@@ -221,7 +216,7 @@ thoroughTest('rows that name their project go to its stores', async () => {
   expect(again.report).toMatchObject({ received: 93, events: 0, duplicates: 90, rejected: 3 })
 })
 
-thoroughTest('an import of before is recognised by its home', async () => {
+test('an import of before is recognised by its home', async () => {
   const { id } = await newProject(cluster.home.store)
   const named = events(30).map((one) => ({ ...one, project: id }))
   const text = toLines(named)

@@ -1,5 +1,5 @@
 /** The engine of a service is killed while a command uses it: the command says what happened, and can be run again. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { startEngine } from '../../../src/clickhouse/embedded/engine.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
@@ -9,6 +9,7 @@ import { ensureRollups } from '../../support/store/loading.js'
 import { until } from '../../support/until.js'
 import { createWorld } from '../../support/world/world.js'
 import { aClient, aDataDir, answering } from '../clickhouse/embedded/support.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 const MONTHS = ['2025-11', '2025-12', '2026-01']
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
 import { startEngine } from '../../../src/clickhouse/embedded/engine.js'
@@ -12,6 +12,7 @@ import { startServe } from '../../support/cli/serve.js'
 import { select } from '../../support/store/facts.js'
 import { until } from '../../support/until.js'
 import { newProject } from '../../support/world/world.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 let dataDir: string
 beforeAll(async () => {

@@ -81,7 +81,7 @@ test('rejected rows are kept with their reasons, and a dry run loads nothing', a
   expect([none.status, none.text]).toEqual([200, ''])
 })
 
-test('imports and deletions of users of a project follow each other', async () => {
+thoroughTest('imports and deletions of users of a project follow each other', async () => {
   await makeProject('ordered')
   await upload('ordered', line('a', { user_id: 'gone' }))
   service.setNow(new Date(NOW.getTime() + 1_000))
@@ -100,19 +100,22 @@ test('imports and deletions of users of a project follow each other', async () =
   expect(rows).toEqual([{ user: 'later' }])
 })
 
-test('an import of a project that is being deleted fails, and its files go with the project', async () => {
-  await makeProject('leaving')
-  const kept = await importFile('leaving', `nope\n${line('a')}`)
-  const begun = await upload('leaving', line('b'))
-  await send('DELETE', '/v1/projects/leaving')
-  expect(await countPieces('leaving', 'rejected')).toBe(1)
-  for (let i = 0; i < 2; i++) await service.runOperations()
-  const { id } = begun.body as Operation
-  expect((await send('GET', `/v1/operations/${id}`)).body).toMatchObject({ state: 'failed' })
-  expect([await countPieces('leaving'), await countPieces('leaving', 'rejected')]).toEqual([0, 0])
-  expect((await send('GET', `/v1/operations/${kept.id}`)).status).toBe(200)
-  expect(codeOf(await upload('leaving', line('c')))).toEqual([404, 'NOT_FOUND'])
-})
+thoroughTest(
+  'an import of a project that is being deleted fails, and its files go with the project',
+  async () => {
+    await makeProject('leaving')
+    const kept = await importFile('leaving', `nope\n${line('a')}`)
+    const begun = await upload('leaving', line('b'))
+    await send('DELETE', '/v1/projects/leaving')
+    expect(await countPieces('leaving', 'rejected')).toBe(1)
+    for (let i = 0; i < 2; i++) await service.runOperations()
+    const { id } = begun.body as Operation
+    expect((await send('GET', `/v1/operations/${id}`)).body).toMatchObject({ state: 'failed' })
+    expect([await countPieces('leaving'), await countPieces('leaving', 'rejected')]).toEqual([0, 0])
+    expect((await send('GET', `/v1/operations/${kept.id}`)).status).toBe(200)
+    expect(codeOf(await upload('leaving', line('c')))).toEqual([404, 'NOT_FOUND'])
+  },
+)
 
 thoroughTest('of two services one runs an import, and both know its state', async () => {
   await makeProject('shared')

@@ -1,10 +1,10 @@
 /** Usage while the service and its engines are killed: at each moment, every accepted event is in one of the numbers. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
 import { readUsage, type Usage } from '../../../src/usage/read-usage.js'
 import { newWideProject } from '../../support/cluster/wide-world.js'
-import { sample, scaled } from '../../support/effort.js'
+import { sample, scaled, thoroughTest as test } from '../../support/effort.js'
 import { compareMarks, listRemainingWork } from '../../support/kills/check.js'
 import { waitForAccepted } from '../../support/kills/kills.js'
 import { killProcesses } from '../../support/kills/processes.js'

@@ -1,5 +1,5 @@
 /** The life of a project on the explorer, in a real browser: its first event, a service that restarts, and a key that is revoked. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Browser, Page } from 'puppeteer-core'
 import { issueKey, revokeKey } from '../../../../src/auth/api-keys.js'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
@@ -13,6 +13,7 @@ import { describeInBrowser, startChromium } from '../chromium.js'
 import { html } from '../visit.js'
 import { startSite } from '../web.js'
 import { readText, readTexts } from './read-page.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 /** The user agent of a browser with a window: that of a headless browser counts as a bot. */
 const AGENT =

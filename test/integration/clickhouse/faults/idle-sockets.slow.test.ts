@@ -1,11 +1,12 @@
 /** A server that closes idle connections, even at the very moment at which they are used again: no query fails. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQueryRunner } from '../../../../src/clickhouse/run.js'
 import { sql, statement, uint64 } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 import { startChaosProxy, type ChaosProxy } from '../../../support/faults/chaos-proxy.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 const IDLE_MS = 1_000
 /** The reader may run 80 queries at once. */

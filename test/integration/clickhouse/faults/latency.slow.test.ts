@@ -1,5 +1,5 @@
 /** A store that is far away, or slow: requests are answered, or end at their deadline. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { startChaosProxy, type ChaosProxy } from '../../../support/faults/chaos-proxy.js'
@@ -7,6 +7,7 @@ import { createDatabase, type TestDatabase } from '../../../support/store/databa
 import { createKeys, type TestKeys } from '../../../support/world/keys.js'
 import { startTestService } from '../../../support/world/service.js'
 import { newProject } from '../../../support/world/world.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 const TIMEOUT_MS = 2_000
 /** Further away than keys are looked up for. */

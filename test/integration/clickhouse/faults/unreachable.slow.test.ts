@@ -1,5 +1,5 @@
 /** A store that cannot be reached: queries fail before their deadline, soon without being sent, and no key is taken for invalid. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { once } from 'node:events'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
@@ -15,6 +15,7 @@ import { runCommand } from '../../../support/cli/commands.js'
 import { startChaosProxy } from '../../../support/faults/chaos-proxy.js'
 import { SELF_SIGNED } from '../../../support/faults/self-signed.js'
 import { until } from '../../../support/until.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 interface Place {
   /** An address at which no ClickHouse answers. */

@@ -1,5 +1,5 @@
 /** The laws of exports: the events are those that DuckDB finds and a query counts, on one shard and across three. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import fc from 'fast-check'
 import type { EventField, ExportRequest } from '../../../../src/contract/api.js'
 import { listEnumValues, readSpecs } from '../../../../src/contract/spec.js'
@@ -16,7 +16,7 @@ import type { DuckDatabase } from '../../../support/duckdb/database.js'
 import { buildFilters } from '../../../support/duckdb/filters.js'
 import { join, raw, sql } from '../../../support/duckdb/sql.js'
 import { createDuckWorld } from '../../../support/duckdb/world.js'
-import { scaled } from '../../../support/effort.js'
+import { scaled, thoroughTest as test } from '../../../support/effort.js'
 import { SESSION_ATTRIBUTES } from '../../../support/world/attributes.js'
 import { NOW, type SentEvent } from '../../../support/world/world.js'
 

@@ -1,8 +1,8 @@
 /** Rejected rows of repeated imports: reported each time, and loaded once when they are valid. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { sql } from '../../../../src/clickhouse/sql.js'
 import { createProject } from '../../../../src/projects/store.js'
-import { thoroughTest } from '../../../support/effort.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { withDatabase } from '../../../support/store/database.js'
 import {
@@ -31,7 +31,7 @@ const summarize = ({ report, rejections }: ImportOutcome) => ({
 const pageviews = async (id: string): Promise<readonly number[]> =>
   (await readFacts(database.store, id)).map((fact) => Number(fact['pageviews']))
 
-thoroughTest.each([100, 10_000])(
+test.each([100, 10_000])(
   'in chunks of %d bytes, rows are loaded once they are valid',
   async (chunkSize) => {
     const { store } = database
@@ -97,7 +97,7 @@ test('a chunk that --strict rejected is rejected again, and loaded without --str
   expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
 })
 
-thoroughTest('sources of equal length are distinguished', async () => {
+test('sources of equal length are distinguished', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const bad = 'bad'.padEnd(JSON.stringify(event(id, 0)).length, '!')
@@ -162,7 +162,7 @@ test('the report counts users and sessions of chunks that an earlier run loaded'
   })
 })
 
-thoroughTest('the report counts users and sessions that a later load changed', async () => {
+test('the report counts users and sessions that a later load changed', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = toLines([event(id, 0), event(id, 5)])

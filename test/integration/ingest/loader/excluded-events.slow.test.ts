@@ -1,11 +1,12 @@
 /** Excluded events: bots, excluded addresses and excluded countries. */
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect } from '@jest/globals'
 import type { NewProject } from '../../../../src/projects/project.js'
 import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, readFacts } from '../../../support/store/facts.js'
 import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 const database = withDatabase()
 

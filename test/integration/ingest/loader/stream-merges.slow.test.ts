@@ -1,5 +1,5 @@
 /** Merges of the inbox while its loaded parts are dropped. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import type { Store } from '../../../../src/clickhouse/store.js'
@@ -9,6 +9,7 @@ import { listLeftovers, select } from '../../../support/store/facts.js'
 import { loadStream } from '../../../support/store/loading.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 const database = withDatabase()
 
