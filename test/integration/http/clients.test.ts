@@ -101,10 +101,17 @@ test('a client that does not read its response is disconnected', async () => {
   const socket = net.connect(app.port, '127.0.0.1')
   const begun = new Promise((resolve) => socket.once('readable', resolve))
   const ended = new Promise((resolve) => socket.on('error', resolve).on('close', resolve))
-  socket.write(`${HEAD}Content-Length: 22\r\n\r\n{"date_range":"today"}`)
+  const asked = JSON.stringify({
+    date_range: 'today',
+    metrics: ['users'],
+    group_by: ['page:path'],
+    limit: rows.length,
+  })
+  socket.write(`${HEAD}Content-Length: ${asked.length}\r\n\r\n${asked}`)
   // The client takes the beginning, and no more.
   await begun
   await until(() => isOver)
+  expect(String(socket.read())).toMatch(/^HTTP\/1\.1 200 /)
   socket.resume()
   await ended
   expect(socket.bytesRead).toBeLessThan(20_000_000)
