@@ -13,7 +13,7 @@ import { LARGE_SIZES, NOW, type PartialRequest, type SentEvent } from '../suppor
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const WORLDS = 1
-const QUESTIONS = scaled(10)
+const QUESTIONS = scaled(20)
 const BATCHES = 2
 const WIDTHS = [1, 2, 3, 4].slice(0, scaled(6))
 
