@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createTracker, QueueFullError } from '../../../clients/typescript/src/index.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { scaled } from '../../support/effort.js'
+import { scaled, thoroughTest } from '../../support/effort.js'
 import { compareMarks, listRemainingWork } from '../../support/kills/check.js'
 import { killProcesses } from '../../support/kills/processes.js'
 import { runService } from '../../support/kills/service.js'
@@ -25,73 +25,76 @@ const KILLS = scaled(3)
 /** A port on which nothing listens. */
 const NOWHERE = 'http://127.0.0.1:2'
 
-test(`${EVENTS} events are counted once, though the service is killed ${KILLS} times`, async () => {
-  const dataDir = await aDataDir()
-  const service = runService(dataDir)
-  try {
-    await until(() => service.address() !== undefined)
-    const project = (await service.withCluster(({ home }) => newProject(home.store)))!
-    let [requests, kills, failures, full] = [0, 0, 0, 0]
-    const tracker = createTracker({
-      url: 'http://tallyhouse.example',
-      token: project.token,
-      timeoutSeconds: 5,
-      maxQueueBytes: 100 * EVENTS,
-      onError: (_, lost) => {
-        failures += 1
-        expect(lost).toEqual([])
-      },
-      // The service has another port after each start. It is killed while it has a request, or when it has stored its events: then
-      // the response is lost.
-      fetch: async (request) => {
-        const url = new URL(new URL(request.url).pathname, service.address() ?? NOWHERE)
-        const response = fetch(new Request(url, request))
-        response.catch(() => undefined)
-        requests += 1
-        if (requests % 4 !== 0 || kills === KILLS || service.address() === undefined)
+thoroughTest(
+  `${EVENTS} events are counted once, though the service is killed ${KILLS} times`,
+  async () => {
+    const dataDir = await aDataDir()
+    const service = runService(dataDir)
+    try {
+      await until(() => service.address() !== undefined)
+      const project = (await service.withCluster(({ home }) => newProject(home.store)))!
+      let [requests, kills, failures, full] = [0, 0, 0, 0]
+      const tracker = createTracker({
+        url: 'http://tallyhouse.example',
+        token: project.token,
+        timeoutSeconds: 5,
+        maxQueueBytes: 100 * EVENTS,
+        onError: (_, lost) => {
+          failures += 1
+          expect(lost).toEqual([])
+        },
+        // The service has another port after each start. It is killed while it has a request, or when it has stored its events: then
+        // the response is lost.
+        fetch: async (request) => {
+          const url = new URL(new URL(request.url).pathname, service.address() ?? NOWHERE)
+          const response = fetch(new Request(url, request))
+          response.catch(() => undefined)
+          requests += 1
+          if (requests % 4 !== 0 || kills === KILLS || service.address() === undefined)
+            return response
+          const isStored = kills % 2 === 1 && (await response).status === 202
+          if (!isStored) await sleep(Math.random() * 30)
+          if (service.killService()) kills += 1
+          if (isStored) throw new Error('The response is lost.')
           return response
-        const isStored = kills % 2 === 1 && (await response).status === 202
-        if (!isStored) await sleep(Math.random() * 30)
-        if (service.killService()) kills += 1
-        if (isStored) throw new Error('The response is lost.')
-        return response
-      },
-    })
-    const marks = new Set<string>()
-    for (let n = 0; n < EVENTS; n++) {
-      const mark = `m${n}`
-      marks.add(mark)
-      const event = { user_id: `u${n % 1_000}`, path: `/${n % 50}`, properties: { mark } }
-      try {
-        tracker.track('made', event)
-      } catch (error) {
-        if (!(error instanceof QueueFullError)) throw error
-        full += 1
-        await tracker.flush()
-        tracker.track('made', event)
+        },
+      })
+      const marks = new Set<string>()
+      for (let n = 0; n < EVENTS; n++) {
+        const mark = `m${n}`
+        marks.add(mark)
+        const event = { user_id: `u${n % 1_000}`, path: `/${n % 50}`, properties: { mark } }
+        try {
+          tracker.track('made', event)
+        } catch (error) {
+          if (!(error instanceof QueueFullError)) throw error
+          full += 1
+          await tracker.flush()
+          tracker.track('made', event)
+        }
       }
+      await tracker.flush()
+      await tracker.close()
+      await until(async () => (await service.withCluster(listRemainingWork))?.length === 0)
+      const compared = await service.withCluster((cluster) =>
+        compareMarks(cluster, project.id, { acknowledged: marks, sent: marks }),
+      )
+      expect(compared).toEqual({
+        acknowledged: EVENTS,
+        stored: EVENTS,
+        lost: [],
+        doubled: [],
+        unknown: [],
+      })
+      expect(kills).toBe(KILLS)
+      expect([failures >= KILLS, full > 0]).toEqual([true, true])
+      expect(service.unexpectedExits).toEqual([])
+    } finally {
+      await service.stop()
+      await killProcesses(dataDir)
     }
-    await tracker.flush()
-    await tracker.close()
-    await until(async () => (await service.withCluster(listRemainingWork))?.length === 0)
-    const compared = await service.withCluster((cluster) =>
-      compareMarks(cluster, project.id, { acknowledged: marks, sent: marks }),
-    )
-    expect(compared).toEqual({
-      acknowledged: EVENTS,
-      stored: EVENTS,
-      lost: [],
-      doubled: [],
-      unknown: [],
-    })
-    expect(kills).toBe(KILLS)
-    expect([failures >= KILLS, full > 0]).toEqual([true, true])
-    expect(service.unexpectedExits).toEqual([])
-  } finally {
-    await service.stop()
-    await killProcesses(dataDir)
-  }
-})
+  },
+)
 
 describe('a process that ends', () => {
   let server: Server

@@ -1,5 +1,5 @@
 /** `tallyhouse key`: a key that is issued on one host is valid on all, and signing keys are rotated and retired. */
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, expect } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { packagePath } from '../../../src/lib/package-path.js'
 import { createProject } from '../../../src/projects/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { formatServerUrl, runCommand, type CommandResult } from '../../support/cli/commands.js'
-import { thoroughTest } from '../../support/effort.js'
+import { thoroughTest as test } from '../../support/effort.js'
 import { withDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
@@ -206,7 +206,7 @@ test.each([
   expect({ stdout, error: error?.replace(/^error: /, '') }).toEqual({ stdout: '', error: message })
 })
 
-thoroughTest('a service warns at its start when no public key is valid', async () => {
+test('a service warns at its start when no public key is valid', async () => {
   await database.store.writer.execute(statement(sql`TRUNCATE TABLE public_keys`))
   const serve = async (): Promise<string> => {
     const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {

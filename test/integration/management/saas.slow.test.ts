@@ -1,8 +1,8 @@
 /** The example of a backend with customers, on one shard and several, while the service is killed. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { runSaas } from '../../../examples/saas.js'
 import { runCli } from '../../support/cli/cli.js'
-import { scaled, thoroughTest } from '../../support/effort.js'
+import { scaled, thoroughTest as test } from '../../support/effort.js'
 import { createEnv, runService } from '../../support/kills/service.js'
 import { until } from '../../support/until.js'
 import { aDataDir } from '../clickhouse/embedded/support.js'
@@ -38,4 +38,4 @@ async function live(shards: number): Promise<void> {
 }
 
 test('with two kills, every number is right', () => live(1))
-thoroughTest('on three shards, too', () => live(3))
+test('on three shards, too', () => live(3))

@@ -1,5 +1,5 @@
 /** The law of tools: each call is the answer that the API gives alone, over HTTP and over standard input and output. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
 import { chooseTools } from '../../../src/http/mcp/tools.js'
@@ -10,6 +10,7 @@ import { runCli } from '../../support/cli/cli.js'
 import { question } from '../../support/arbitrary/questions.js'
 import { call, connectHttp, connectStdio } from './mcp-clients.js'
 import { post, startShops, type Shop, type Shops } from './shops.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 let shops: Shops
 const clients = new Map<string, Client>()

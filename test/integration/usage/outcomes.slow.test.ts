@@ -1,5 +1,5 @@
 /** Usage: every accepted event is counted by what became of it, at whatever statement its load stops. */
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
@@ -15,6 +15,7 @@ import { importLines, toLines } from '../../support/sources/sources.js'
 import { deleteUser, loadBatch, loadStream, resumeLoads } from '../../support/store/loading.js'
 import { feed, loadInbox } from '../../support/store/stream.js'
 import { newProject } from '../../support/world/world.js'
+import { thoroughTest as test } from '../../support/effort.js'
 
 const database = withDatabase()
 

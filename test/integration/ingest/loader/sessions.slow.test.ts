@@ -1,9 +1,10 @@
 /** Sessions from events that arrive in order, late, twice and in any batches. */
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect } from '@jest/globals'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, readFacts } from '../../../support/store/facts.js'
 import { newProject, send, type SentEvent } from '../../../support/world/world.js'
+import { thoroughTest as test } from '../../../support/effort.js'
 
 const database = withDatabase()
 const projects = new Map<Case, StoredProject>()
