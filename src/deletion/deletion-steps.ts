@@ -135,7 +135,10 @@ async function applyDeletion(
   await writer.execute(statement(sql`DELETE FROM events WHERE ${own}`))
   await writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`))
   await applyRetraction(writer, tables)
-  await removeUsersFromRollups(writer, nameGroupsTable(tables), deletion.number)
+  const groups = nameGroupsTable(tables)
+  // A build that knew no pairs may have staged the deletion.
+  await writer.execute(statement(sql`ALTER TABLE ${groups} ADD COLUMN IF NOT EXISTS other String`))
+  await removeUsersFromRollups(writer, groups, deletion.number)
   for (const table of USER_TABLES) {
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
   }

@@ -2,7 +2,7 @@
  * The pairs of dimensions that monthly rollups count together: for a query that groups by one of them and filters by the other. Only
  * large projects have them (`rollups/paired-projects.ts`).
  */
-import { sql, type Sql } from '../clickhouse/sql.js'
+import { sql, strings, type Sql } from '../clickhouse/sql.js'
 import type { DimensionName } from './dimensions.js'
 
 export interface Pair {
@@ -30,6 +30,9 @@ const ROWS: readonly { readonly of: DimensionName; readonly by: readonly Dimensi
 export const PAIRS: readonly Pair[] = ROWS.flatMap(({ of, by }) =>
   by.map((one) => ({ name: `${of} and ${one}`, of, by: one })),
 )
+
+/** Whether the `dimension` of a row of a rollup is the name of a pair. */
+export const IS_PAIR_NAME = sql`dimension IN ${strings(PAIRS.map(({ name }) => name))}`
 
 const BY_NAME: ReadonlyMap<string, Pair> = new Map(PAIRS.map((pair) => [pair.name, pair]))
 

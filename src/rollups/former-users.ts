@@ -1,9 +1,9 @@
 /** Users that have left groups of the rollups: finds them, and removes them from shadow tables. */
 import type { Connection } from '../clickhouse/connection.js'
-import { join, sql, statement, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
+import { join, not, sql, statement, string, TRUE, type Sql } from '../clickhouse/sql.js'
 import { type DimensionName, DIMENSIONS } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
-import { PAIRS } from '../model/pairs.js'
+import { IS_PAIR_NAME, PAIRS } from '../model/pairs.js'
 import type { ShadowTables } from '../model/rollup-table-sets.js'
 import { IS_PAIRED } from './pair-views.js'
 import { removeUsersFromRollups } from './remove-users.js'
@@ -47,8 +47,6 @@ export function listHeldGroups(read: (column: Sql) => Sql): Sql {
 
 const HELD_GROUPS = listHeldGroups((column) => column)
 
-const PAIR_NAMES = strings(PAIRS.map(({ name }) => name))
-
 const GRAINS = sql`['daily', 'monthly']`
 /** A user in a group, by day and by month. */
 const IN_GROUP = sql`grain, project_id, user, if(grain = 'daily', day, toStartOfMonth(day)) AS date, dimension, value, other`
@@ -78,7 +76,7 @@ ARRAY JOIN ${HELD_GROUPS} AS held`
 export const createFormerUsers = (table: Sql, left: Sql, replacement?: Replacement): Sql => sql`
 CREATE TABLE ${table} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, other, day) AS
 WITH
-  were AS (SELECT * FROM (${left}) WHERE dimension NOT IN ${PAIR_NAMES} OR ${IS_PAIRED}),
+  were AS (SELECT * FROM (${left}) WHERE ${not(IS_PAIR_NAME)} OR ${IS_PAIRED}),
   are AS (
     ${selectHeld(sql`FROM events`)}
     WHERE (project_id, toDate(timestamp), user) IN (

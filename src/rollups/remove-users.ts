@@ -6,20 +6,10 @@ import {
   inlineHashes,
   inlineTexts,
 } from '../clickhouse/temporary-tables.js'
-import {
-  join,
-  not,
-  sql,
-  statement,
-  string,
-  strings,
-  uint32,
-  uint64,
-  type Sql,
-} from '../clickhouse/sql.js'
+import { join, not, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
-import { PAIRS } from '../model/pairs.js'
+import { IS_PAIR_NAME } from '../model/pairs.js'
 import { isOfPairs, listKeyColumns, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 
 /** The partition of a rollup that a `day` belongs to, by the frequency of the rollup. */
@@ -58,8 +48,6 @@ export async function removeUsersFromRollups(
   generation: number,
   rollups: RollupTables['rollups'] = LIVE.rollups,
 ): Promise<void> {
-  // A build that knew no pairs may have created the table.
-  await writer.execute(statement(sql`ALTER TABLE ${stale} ADD COLUMN IF NOT EXISTS other String`))
   await settleAll(
     USER_ROLLUPS.map((rollup) =>
       removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation),
@@ -72,20 +60,19 @@ interface Target extends Rollup {
   readonly table: Sql
 }
 
-/** Whether a group is one of pairs. */
-const IS_PAIR = sql`dimension IN ${strings(PAIRS.map(({ name }) => name))}`
-
 async function removeUsers(
   writer: Connection,
   rollup: Target,
   stale: Sql,
   generation: number,
 ): Promise<void> {
-  const isOfRollup = isOfPairs(rollup) ? IS_PAIR : not(IS_PAIR)
+  const isOfRollup = isOfPairs(rollup) ? IS_PAIR_NAME : not(IS_PAIR_NAME)
   const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)} AND ${isOfRollup})`
+  const affected = await listAffectedGroups(writer, rollup, staleOfGrain)
+  if (affected.length === 0) return
   await insertReduced(writer, rollup, staleOfGrain, generation)
   // One after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
-  for (const groups of await listAffectedGroups(writer, rollup, staleOfGrain)) {
+  for (const groups of affected) {
     const deletion = deleteFormerRows(rollup, staleOfGrain, groups, generation)
     await writer.execute(statement(deletion), INLINED)
   }
