@@ -34,7 +34,7 @@ ORDER BY (project_id, dimension, other, value, month, generation)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 128;
 
 -- The projects whose pairs are counted: those large enough to gain from it. The views read it, so a project without a row has no pairs.
--- One row per step, the last counts.
+-- A project gets one row when its pairs are begun, and another one when they are complete.
 CREATE TABLE IF NOT EXISTS paired_projects
 (
     project_id  String,
