@@ -1,7 +1,7 @@
 /** The measures: what scans count. Metrics are computed from them. */
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord } from '../lib/records.js'
-import { getNumberColumn, mergeNumbers, type NumberMeasure } from './numbers.js'
+import { getNoNumbers, getNumberColumn, mergeNumbers, type NumberMeasure } from './numbers.js'
 
 /** The sums over rows of `events`, and those over rows of `sessions`. */
 export const EVENT_SUMS = ['pageviews', 'events'] as const
@@ -38,3 +38,7 @@ export const getColumn = (measure: Measure): Sql =>
 /** Merges a measure of several groups. @param column that of the measure. Users of different groups do not add up. */
 export const mergeMeasure = (measure: Measure, column: Sql): Sql =>
   isOfNumbers(measure) ? mergeNumbers(measure, column) : sql`sum(${column})`
+
+/** Returns a measure without any row, other than a bitmap of users. */
+export const getNothing = (measure: Measure): Sql =>
+  isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`

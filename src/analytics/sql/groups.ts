@@ -11,12 +11,11 @@ import {
 } from '../../clickhouse/sql.js'
 import {
   getColumn,
-  isOfNumbers,
+  getNothing,
   MEASURE_COLUMNS,
   mergeMeasure,
   type Measure,
 } from '../../model/measures.js'
-import { getNoNumbers } from '../../model/numbers.js'
 import { computeMeasure, RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
@@ -179,8 +178,7 @@ function selectMeasure({ relation }: Scan, measure: Measure, areBitmaps: boolean
 /** Writes a measure that a scan does not provide, as a value that adds nothing. */
 function selectZero(measure: Measure, areBitmaps: boolean): Sql {
   const isBitmap = measure === 'users' && areBitmaps
-  const nothing = isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`
-  return sql`${isBitmap ? NO_USERS : nothing} AS ${getColumn(measure)}`
+  return sql`${isBitmap ? NO_USERS : getNothing(measure)} AS ${getColumn(measure)}`
 }
 
 /** Writes every bucket of the period, or every project, as a row that counts nothing. */

@@ -4,6 +4,7 @@ import { isNumberMetric } from '../../model/metrics.js'
 import { getNumberColumn, mergeNumbers, type NumberMeasure } from '../../model/numbers.js'
 import type { Plan } from '../plan/plan.js'
 import { listGroupings, type Query } from '../request/query.js'
+import { nameColumns } from './select.js'
 
 /** Lists the measures of numbers of a query, each once. */
 const listNumbers = ({ metrics }: Pick<Query, 'metrics'>): readonly NumberMeasure[] => [
@@ -26,7 +27,7 @@ export const listComparedCurrencies = (query: Pick<Query, 'metrics'>): readonly 
   )
 
 export const nameComparedCurrencies = (query: Pick<Query, 'metrics'>): readonly Sql[] =>
-  rename(listOwnCurrencies(query), listComparedCurrencies(query))
+  nameColumns(listOwnCurrencies(query), listComparedCurrencies(query))
 
 /** Lists the columns with the currencies of a plan, in both periods. */
 export const listCurrencies = ({ query, comparison }: Plan): readonly Sql[] => [
@@ -46,10 +47,7 @@ const listTotalCurrencies = ({ query, comparison }: Plan): readonly Sql[] => {
 }
 
 export const nameTotalCurrencies = (totals: Plan): readonly Sql[] =>
-  rename(listCurrencies(totals), listTotalCurrencies(totals))
-
-const rename = (columns: readonly Sql[], names: readonly Sql[]): readonly Sql[] =>
-  names.flatMap((name, i) => columns.slice(i, i + 1).map((column) => sql`${column} AS ${name}`))
+  nameColumns(listCurrencies(totals), listTotalCurrencies(totals))
 
 /**
  * Writes columns that are the same in every row: `numbers_…_counted` and `numbers_…_others` of each property, of the events of all rows,

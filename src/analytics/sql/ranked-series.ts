@@ -1,7 +1,6 @@
 /** Writes the time series of the largest groups: which these are, and a row for each of them in every bucket. */
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
-import { getColumn, isOfNumbers, mergeMeasure } from '../../model/measures.js'
-import { getNoNumbers } from '../../model/numbers.js'
+import { getColumn, getNothing, mergeMeasure } from '../../model/measures.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { listGroupMeasures, listMeasures, writeBucketKeys } from './groups.js'
 import type { StatementContext } from './rows.js'
@@ -35,10 +34,7 @@ export function writeRankedSeries(
   const empty = join([
     sql`arrayJoin(${writeBucketKeys(context)}) AS group_key`,
     sql`arrayJoin(${RANKED_KEYS}) AS then_key`,
-    ...measures.map(
-      (measure) =>
-        sql`${isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`} AS ${getColumn(measure)}`,
-    ),
+    ...measures.map((measure) => sql`${getNothing(measure)} AS ${getColumn(measure)}`),
   ])
   const sums = measures.map((measure) => {
     const column = getColumn(measure)
