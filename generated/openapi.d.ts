@@ -1335,7 +1335,7 @@ export interface components {
              * @default 3
              * @example 3
              */
-            readonly steps?: number;
+            readonly depth?: number;
             /**
              * Format: int32
              * @description How many pages and events of each step have a row of their own.
@@ -3369,7 +3369,7 @@ export interface components {
          *         "kinds": [
          *           "page"
          *         ],
-         *         "steps": 3,
+         *         "depth": 3,
          *         "limit": 10,
          *         "filters": [],
          *         "filtersOperator": "and"
@@ -3863,7 +3863,7 @@ export interface components {
          *         "kinds": [
          *           "page"
          *         ],
-         *         "steps": 1,
+         *         "depth": 1,
          *         "limit": 1,
          *         "filters": [],
          *         "filtersOperator": "and"
@@ -3929,7 +3929,7 @@ export interface components {
          *       "kinds": [
          *         "page"
          *       ],
-         *       "steps": 3,
+         *       "depth": 3,
          *       "limit": 10,
          *       "filters": [],
          *       "filtersOperator": "and"
@@ -3953,7 +3953,7 @@ export interface components {
              * @description How many steps are counted.
              * @example 3
              */
-            readonly steps: number;
+            readonly depth: number;
             /**
              * Format: int32
              * @description How many pages and events of each step have a row of their own.

@@ -168,7 +168,7 @@ test('journeys: the service answers on 1 and 3 shards what DuckDB answers', asyn
         expect(JSON.stringify(got)).toBe(JSON.stringify(want))
       }
       answers.push(want.data)
-      for (let step = 1; step <= request.steps; step++) {
+      for (let step = 1; step <= request.depth; step++) {
         const came = want.data.filter((row) => row.step === step - 1 && row.kind !== 'none')
         expect(sumVisits(want.data.filter((row) => row.step === step))).toBe(sumVisits(came))
       }
@@ -366,7 +366,7 @@ test.each<[string, Partial<JourneysRequest>, readonly JourneyStep[]]>([
   ],
   [
     'to a sign-up, with events',
-    { to: eventStep('signup'), kinds: ['page', 'event'], steps: 3 },
+    { to: eventStep('signup'), kinds: ['page', 'event'], depth: 3 },
     [
       [0, 'anchor', null, 4],
       [1, 'page', '/pricing', 3],
@@ -380,7 +380,7 @@ test.each<[string, Partial<JourneysRequest>, readonly JourneyStep[]]>([
   const { data } = await runJourneys(cluster, drawn, {
     date_range: ['2024-03-01', '2024-03-01'],
     kinds: ['page'],
-    steps: 2,
+    depth: 2,
     limit: 10,
     filters: [],
     filtersOperator: 'and',

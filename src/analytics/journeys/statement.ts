@@ -26,7 +26,8 @@ export interface Journeys {
   /** Whether the steps are those before the anchor. */
   readonly isBackward: boolean
   readonly kinds: JourneysRequest['kinds']
-  readonly steps: number
+  /** The number of steps. */
+  readonly depth: number
   readonly limit: number
 }
 
@@ -117,7 +118,7 @@ ARRAY JOIN path AS found, arrayEnumerate(path) AS place
 GROUP BY step, code, value`
 
 /** Selects the path of each visit: the anchor, the steps, and that there are no more where they end early. */
-function selectPaths({ isBackward, steps }: Journeys, visits: Sql): Sql {
+function selectPaths({ isBackward, depth }: Journeys, visits: Sql): Sql {
   const away = isBackward
     ? sql`arrayReverse(arrayFilter(one -> one < anchor, entries))`
     : sql`arrayFilter(one -> one > anchor, entries)`
@@ -126,7 +127,7 @@ function selectPaths({ isBackward, steps }: Journeys, visits: Sql): Sql {
   return sql`
 SELECT
   owner,
-  arraySlice(arrayPushBack(${joined}, (${codeOf('none')}, '')), 2, ${uint32(steps)}) AS later,
+  arraySlice(arrayPushBack(${joined}, (${codeOf('none')}, '')), 2, ${uint32(depth)}) AS later,
   arrayPushFront(later, (${codeOf('anchor')}, '')) AS path
 FROM (${visits})`
 }

@@ -20,7 +20,7 @@ interface JourneysOptions extends SharedOptions {
   readonly from?: readonly string[]
   readonly to?: readonly string[]
   readonly events?: boolean
-  readonly steps?: number
+  readonly depth?: number
   readonly limit?: number | 'all'
   readonly timeZone?: string
 }
@@ -39,7 +39,7 @@ export const addJourneys: AddCommand = (ask, context) => {
     )
     .option('--to <filter>', 'Where they lead to, instead of --from', appendValue)
     .option('--events', 'Count custom events as steps, too')
-    .option('--steps <count>', 'Number of steps, 1 to 5', parseNumber)
+    .option('--depth <count>', 'Number of steps, 1 to 5', parseNumber)
     .option('--limit <count>', 'Number of pages and events of each step', parseLimit)
   addFilters(command).option('--time-zone <zone>', 'Time zone of dates, such as Europe/Berlin')
   addBodyAndFormat(command, PATH)
@@ -58,7 +58,7 @@ export const buildJourneysBody = (options: Omit<JourneysOptions, 'format'>): obj
     from: buildAnchor(options.from),
     to: buildAnchor(options.to),
     kinds: options.events === true ? ['page', 'event'] : undefined,
-    steps: options.steps,
+    depth: options.depth,
     limit: options.limit,
     time_zone: options.timeZone,
     ...buildSharedBody(options),

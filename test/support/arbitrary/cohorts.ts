@@ -134,7 +134,7 @@ export const journeysRequest: fc.Arbitrary<JourneysRequest> = fc.noBias(
       ),
       anchor: fc.tuple(fc.constantFrom('from' as const, 'to' as const), step),
       kinds: fc.constantFrom<JourneysRequest['kinds']>(['page'], ['event'], ['page', 'event']),
-      steps: fc.integer({ min: 1, max: 5 }),
+      depth: fc.integer({ min: 1, max: 5 }),
       limit: fc.constantFrom(1, 2, 5, 100),
       filters: fc.oneof({ weight: 4, arbitrary: fc.constant(FILTERLESS) }, someFilters),
     })

@@ -19,7 +19,7 @@ export async function answerJourneys(
     from: start,
     to: end,
     kinds,
-    steps,
+    depth,
     limit,
     filters,
     filtersOperator,
@@ -66,10 +66,10 @@ WITH
   found AS (
     SELECT "user", session, step, CASE WHEN step = 0 THEN 'anchor' ELSE kind END AS kind,
       CASE WHEN step = 0 THEN '' ELSE value END AS value
-    FROM walked WHERE step <= ${raw(String(steps))}
+    FROM walked WHERE step <= ${raw(String(depth))}
     UNION ALL
     SELECT any_value("user"), session, max(step) + 1, 'none', '' FROM walked GROUP BY session
-    HAVING max(step) < ${raw(String(steps))}
+    HAVING max(step) < ${raw(String(depth))}
   ),
   large AS (
     SELECT step, kind, value FROM found WHERE kind IN ('page', 'event') GROUP BY step, kind, value
@@ -96,7 +96,7 @@ ORDER BY step, CASE kind WHEN 'other' THEN 1 WHEN 'none' THEN 2 ELSE 0 END, visi
       date_range,
       ...(start === undefined ? {} : { from: start }),
       ...(end === undefined ? {} : { to: end }),
-      ...{ kinds, steps, limit, filters, filtersOperator },
+      ...{ kinds, depth, limit, filters, filtersOperator },
     },
     data: (rows.length === 0 ? [none] : rows).map(
       ({ step, kind, value, visits, users, share }) => ({
