@@ -1,6 +1,7 @@
 /** Goals: which events are conversions, what scans count of them, and the metrics that follow. */
 import { numberedName, sql, type Sql } from '../clickhouse/sql.js'
 import type { GoalMetric as AskedMetric } from '../contract/api.js'
+import { mapRecord } from '../lib/records.js'
 
 /** The name of a metric of a goal, but for its value, which is a metric over numbers. */
 export type GoalMetricName = Exclude<AskedMetric['metric'], 'value'>
@@ -53,23 +54,25 @@ export interface GoalMetric {
   readonly measures: readonly [GoalMeasure, GoalMeasure?]
 }
 
-/** Resolves a metric of a goal. @param goal its place among those of the query */
-export function resolveGoalMetric(
+/** All measures of a goal. Its metrics share them. */
+type GoalMeasures = Readonly<Record<GoalState, GoalMeasure>>
+
+/** Lists the measures of a goal. @param goal its place among those of the query */
+export const listGoalMeasures = (goal: number): GoalMeasures =>
+  mapRecord(STATES, (state) => ({ state, goal }))
+
+/** Resolves a metric of a goal. */
+export const resolveGoalMetric = (
   metric: GoalMetricName,
   { as: name, of = 'users' }: Pick<AskedMetric, 'as' | 'of'>,
-  goal: number,
+  known: GoalMeasures,
   number: number,
-): GoalMetric {
-  if (metric !== 'conversion_rate') return { name, number, measures: [{ state: metric, goal }] }
-  return {
-    name,
-    number,
-    measures: [
-      { state: `converted_${of}`, goal },
-      { state: `all_${of}`, goal },
-    ],
-  }
-}
+): GoalMetric => ({
+  name,
+  number,
+  measures:
+    metric === 'conversion_rate' ? [known[`converted_${of}`], known[`all_${of}`]] : [known[metric]],
+})
 
 /** Computes a metric from the columns of its measures. Shares are divided as integers and rounded half up to hundredths. */
 export function computeGoalMetric({ measures: [counted, all] }: GoalMetric): Sql {

@@ -14,7 +14,7 @@ import type {
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Granularity } from '../../model/granularities.js'
 import { nameMetric, type QueryMetric } from '../../model/metrics.js'
-import { resolveGoalMetric } from '../../model/goals.js'
+import { listGoalMeasures, resolveGoalMetric } from '../../model/goals.js'
 import { resolveNumberMetrics, type AskedNumbers } from '../../model/numbers.js'
 import { countBuckets, listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'
@@ -148,6 +148,7 @@ const listGoals = (asked: AnalyticsQueryRequest['metrics']): readonly GoalMetric
 /** Resolves the metrics of a request, whose goals have been looked up. */
 export function resolveMetrics(asked: AnalyticsQueryRequest['metrics']): readonly QueryMetric[] {
   const goals = listGoals(asked).map(({ goal }) => goal)
+  const measures = goals.map((_name, goal) => listGoalMeasures(goal))
   const overNumbers = new Map(
     resolveNumberMetrics(
       asked.flatMap((metric, number) => readNumbers(metric, number, goals) ?? []),
@@ -158,7 +159,8 @@ export function resolveMetrics(asked: AnalyticsQueryRequest['metrics']): readonl
     const found = overNumbers.get(number)
     if (found !== undefined) return [found]
     if (!isOfGoal(metric) || metric.metric === 'value') return []
-    return [resolveGoalMetric(metric.metric, metric, goals.indexOf(metric.goal), number)]
+    const known = measures[goals.indexOf(metric.goal)]
+    return known === undefined ? [] : [resolveGoalMetric(metric.metric, metric, known, number)]
   })
 }
 

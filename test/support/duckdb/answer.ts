@@ -225,8 +225,21 @@ function choosePage(
     query,
     pagination: { limit, offset, returned: page.length, total: kept.length },
     data: page,
+    ...(page.length === 0 && kept.length > 0 ? forgetNumbers(body) : {}),
   }
 }
+
+/** Returns the metadata of a page after the last row. */
+const forgetNumbers = ({
+  metadata,
+}: AnalyticsQueryResponse): Pick<AnalyticsQueryResponse, 'metadata'> =>
+  metadata === undefined
+    ? {}
+    : {
+        metadata: {
+          numbers: metadata.numbers.map((one) => ({ ...one, counted: null, left_out: null })),
+        },
+      }
 
 /** Fixes how many groups have a series, which otherwise depends on the limit. */
 async function fixGroups(
