@@ -1,6 +1,6 @@
 /** The commands `tallyhouse goal set | list | delete` and `tallyhouse segment set | list | delete`. */
 import type { Command } from 'commander'
-import type { Definition, DefinitionKind } from '../analytics/request/definitions.js'
+import type { Definition, DefinitionKind } from '../model/definitions.js'
 import type { Filter } from '../contract/api.js'
 import { ApiError } from '../contract/errors.js'
 import { UserError } from '../lib/errors.js'

@@ -1,12 +1,12 @@
 /** Goals and segments of projects: defines, changes and deletes them, and records who did. */
+import { withJoinedLease } from '../clickhouse/lease/joined-lease.js'
+import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
 import {
   checkDefinition,
   listNamedSegments,
   type Definition,
   type DefinitionKind,
-} from '../analytics/request/definitions.js'
-import { withJoinedLease } from '../clickhouse/lease/joined-lease.js'
-import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
+} from '../model/definitions.js'
 import { listDefinitionVersions, writeDefinition } from '../projects/definitions.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
@@ -130,7 +130,7 @@ function change(
   },
 ): Promise<Definition | undefined> {
   const { writer } = cluster.home.store
-  return withJoinedLease(writer, 'projects', async () => {
+  return withJoinedLease(writer, 'projects', id, async () => {
     const { isDeleting } = await requireProject(writer, id)
     if (isDeleting) throw new ConflictError(`the project ${id} is being deleted`)
     const versions = await listDefinitionVersions(writer, id)

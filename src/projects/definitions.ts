@@ -1,8 +1,8 @@
 /** Stores the goals and segments of projects: the table `definitions` of the home. The row with the highest version counts. */
-import type { Definition, DefinitionKind } from '../analytics/request/definitions.js'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { boolean, sql, statement, string, uint64 } from '../clickhouse/sql.js'
 import type { Filter } from '../contract/api.js'
+import type { Definition, DefinitionKind } from '../model/definitions.js'
 
 /** A definition with the number of its version, from 1. */
 export interface DefinitionVersion {

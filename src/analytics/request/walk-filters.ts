@@ -22,7 +22,7 @@ export const listFilters = (
 ): readonly PlacedFilter[] =>
   filters.flatMap((filter, index) => {
     const placed = { filter, field: `${field}.${index}` }
-    return 'filters' in filter && filter.filters !== undefined
+    return 'filters' in filter
       ? [placed, ...listFilters(filter.filters, `${placed.field}.filters`)]
       : [placed]
   })

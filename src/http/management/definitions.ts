@@ -1,9 +1,5 @@
 /** The operations on the goals and segments of projects. */
-import {
-  DEFINITION_KINDS,
-  type Definition,
-  type DefinitionKind,
-} from '../../analytics/request/definitions.js'
+import { DEFINITION_KINDS, type Definition, type DefinitionKind } from '../../model/definitions.js'
 import type { GoalSettings } from '../../contract/management-api.js'
 import { MissingError } from '../../lib/errors.js'
 import { deleteDefinition, putDefinition, type CheckChange } from '../../management/definitions.js'

@@ -2,7 +2,7 @@
 import type { ResponseCache } from '../../analytics/cache/responses.js'
 import type { Explanation } from '../../analytics/explain-operation.js'
 import type { StreamDependencies } from '../../analytics/operation.js'
-import type { Definition } from '../../analytics/request/definitions.js'
+import type { Definition } from '../../model/definitions.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { RunningRequest } from './context.js'
 import type { QueryQueue } from './queue/query-queue.js'

@@ -49,7 +49,11 @@ function aggregate(goal: PlacedGoal): Sql {
       const all = sql`count(DISTINCT ${who})`
       return sql`CASE WHEN ${all} > 0 THEN CAST(((20000 * count(DISTINCT ${who}) ${only} + ${all}) // (2 * ${all})) / 100 AS DOUBLE) END`
     }
-    default:
+    case 'conversions':
       return sql`count(*) ${only}`
+    case 'value':
+      throw new TypeError('a value is a metric over numbers')
+    default:
+      return goal.metric satisfies never
   }
 }
