@@ -39,11 +39,17 @@ export const listNamedSegments = ({ filters }: Pick<Definition, 'filters'>): rea
   })
 
 export interface Resolver {
-  /** Adds the filters of segments. @param within the segments that the filters are of, from the outermost on */
+  /**
+   * Adds the filters of segments.
+   *
+   * @param within the segments that the filters are of, from the outermost on
+   * @param isWritten whether the place is that of the list in the request; otherwise it is that of the name of a segment
+   */
   readonly resolve: (
     filters: readonly Filter[],
     place: string,
     within?: readonly string[],
+    isWritten?: boolean,
   ) => readonly Filter[]
   readonly find: (kind: DefinitionKind, name: string, place: string) => Definition | undefined
   readonly errors: FieldError[]
@@ -64,16 +70,26 @@ export function createResolver(definitions: readonly Definition[]): Resolver {
     if (found === undefined) errors.push({ field: place, message: describeUnknown(kind, own) })
     return found
   }
-  const resolveOne = (filter: Filter, place: string, within: readonly string[]): Filter => {
+  const resolveOne = (
+    filter: Filter,
+    place: string,
+    within: readonly string[],
+    isWritten: boolean,
+  ): Filter => {
     written++
     if (!('type' in filter)) return filter
     if (filter.type !== 'segment') {
       return 'filters' in filter
-        ? { ...filter, filters: [...resolve(filter.filters, `${place}.filters`, within)] }
+        ? {
+            ...filter,
+            filters: [
+              ...resolve(filter.filters, isWritten ? `${place}.filters` : place, within, isWritten),
+            ],
+          }
         : filter
     }
     const { type, value } = filter
-    const field = within.length === 0 ? `${place}.value` : place
+    const field = isWritten ? `${place}.value` : place
     if (within.includes(value)) {
       const circle = [...within, value].join(', which names ')
       errors.push({ field, message: `must not name itself: ${circle}` })
@@ -81,16 +97,16 @@ export function createResolver(definitions: readonly Definition[]): Resolver {
     }
     const found = find('segment', value, field)
     if (found === undefined) return filter
-    const inner = resolve(found.filters, field, [...within, value])
+    const inner = resolve(found.filters, field, [...within, value], false)
     return { type, value, filters: [...inner] }
   }
-  const resolve: Resolver['resolve'] = (filters, place, within = []) =>
+  const resolve: Resolver['resolve'] = (filters, place, within = [], isWritten = true) =>
     filters.map((filter, i) => {
       if (written === MAX_WRITTEN) {
         errors.push({ field: place, message: 'names segments that have too many filters in all' })
       }
       if (written >= MAX_WRITTEN) return filter
-      return resolveOne(filter, within.length === 0 ? `${place}.${i}` : place, within)
+      return resolveOne(filter, isWritten ? `${place}.${i}` : place, within, isWritten)
     })
   return { resolve, find, errors, count: () => written }
 }

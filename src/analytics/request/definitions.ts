@@ -72,7 +72,7 @@ function resolveMetric(
     resolver.errors.push({ field: `${place}.goal`, message })
   }
   // What is wrong within the goal is so at its name.
-  const filters = resolver.resolve(goal.filters, `${place}.goal`, [])
+  const filters = resolver.resolve(goal.filters, `${place}.goal`, [], false)
   for (const { message } of checkFilterLimits(filters)) {
     resolver.errors.push({ field: `${place}.goal`, message })
   }
