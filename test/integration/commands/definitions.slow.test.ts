@@ -46,9 +46,9 @@ test('goals and segments are set, listed and deleted', async () => {
     { name: 'purchase', filters: [purchase], value: 'event:prop:amount' },
   ])
   expect((await run('segment', 'list')).stdout.split('\n')[0]).toMatch(/^NAME +FILTERS$/)
-  expect((await run('segment', 'delete', 'de')).error).toMatchObject({
-    message: 'the segment de is used by the segment de-buyers',
-  })
+  expect((await run('segment', 'delete', 'de')).error).toBe(
+    'the segment de is used by the segment de-buyers',
+  )
   await run('segment', 'delete', 'de-buyers')
   await run('segment', 'delete', 'de')
   await run('goal', 'delete', 'purchase')
@@ -57,8 +57,8 @@ test('goals and segments are set, listed and deleted', async () => {
 
 test('what is invalid about filters is printed', async () => {
   const { error, stderr } = await run('goal', 'set', 'x', '--filter', 'planet is DE')
-  expect([error, stderr]).toMatchObject([
-    { message: 'the filters are invalid' },
+  expect([error, stderr]).toEqual([
+    'the filters are invalid',
     expect.stringMatching(/^filters\.0\.field: must be/),
   ])
 })
