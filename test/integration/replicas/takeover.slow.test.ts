@@ -7,7 +7,7 @@ import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/stan
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { createRandom } from '../../../src/demo/random.js'
-import { scaled } from '../../support/effort.js'
+import { IS_THOROUGH } from '../../support/effort.js'
 import { describePair, startPair, type Pair } from '../../support/pair/pair.js'
 import {
   createReplicatedStore,
@@ -20,7 +20,7 @@ import { feed } from '../../support/store/stream.js'
 import { until } from '../../support/until.js'
 import { createWorld } from '../../support/world/world.js'
 
-const TAKEOVERS = scaled(6)
+const TAKEOVERS = IS_THOROUGH ? 60 : 1
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
 /** Reads all tables with rows, each as a hash of its rows. */

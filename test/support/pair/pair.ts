@@ -136,7 +136,8 @@ async function configure(
   await writeFile(path.join(folder, 'users.xml'), await readUsersFile(endpoint))
   const file = path.join(folder, 'config.xml')
   const text = await readFile(file, 'utf8')
-  // All these engines have one server id, so each has a path for its session.
+  // All these engines have one server id, so each has a path for its session. The pools are those of a server: `clickhouse local` fetches
+  // one part at a time.
   const replication = `
   <listen_host>127.0.0.1</listen_host>
   <listen_host>${getReplicaHost(name)}</listen_host>
@@ -147,8 +148,14 @@ async function configure(
     <sessions_path>/clickhouse/sessions-${name}</sessions_path>
   </zookeeper>
   <keeper_map_path_prefix>/keeper_map</keeper_map_path_prefix>
+  <background_fetches_pool_size>8</background_fetches_pool_size>
+  <background_schedule_pool_size>32</background_schedule_pool_size>
 </clickhouse>`
-  await writeFile(file, text.replace('</clickhouse>', replication))
+  const others = text.replace(
+    /\s*<background_schedule_pool_size>.*?<\/background_schedule_pool_size>/,
+    '',
+  )
+  await writeFile(file, others.replace('</clickhouse>', replication))
 }
 
 /** Starts the launcher of the embedded engine with the patch, and waits until the engine is ready. */

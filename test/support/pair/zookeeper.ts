@@ -28,6 +28,9 @@ export interface ZooKeeper {
   start(): Promise<void>
 }
 
+/** Runs a command until this process ends its input or dies, and kills it then. */
+const UNTIL_INPUT_ENDS = '"$@" & read _; kill -9 $!; wait'
+
 /** Starts a ZooKeeper whose data lie in a folder. */
 export async function startZooKeeper(folder: string): Promise<ZooKeeper> {
   const [port = 0] = await choosePorts(1)
@@ -52,13 +55,16 @@ maxClientCnxns=0
       if (running === undefined) return
       child = undefined
       const ended = new Promise((resolve) => running.once('exit', resolve))
-      running.kill('SIGKILL')
+      running.stdin!.end()
       await ended
     },
     async start() {
       const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain'
       const options = ['-Xmx256m', '-XX:+UseSerialGC', '-cp', classPath, main, 'zoo.cfg']
-      child = spawn(JAVA, options, { cwd: folder, stdio: 'ignore' })
+      child = spawn('/bin/sh', ['-c', UNTIL_INPUT_ENDS, 'sh', JAVA, ...options], {
+        cwd: folder,
+        stdio: ['pipe', 'ignore', 'ignore'],
+      })
       await until(() => accepts(port))
     },
   }
