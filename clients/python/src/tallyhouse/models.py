@@ -907,6 +907,23 @@ week has 604,800.
 """
 
 
+JourneysRequest = TypedDict(
+    "JourneysRequest",
+    {
+        "date_range": "DateRange",
+        "from": NotRequired["FunnelStep"],
+        "to": NotRequired["FunnelStep"],
+        "kinds": NotRequired[list[Literal["page", "event"]]],
+        "depth": NotRequired[int],
+        "limit": NotRequired[int],
+        "filters": NotRequired["Filters"],
+        "filtersOperator": NotRequired["FiltersOperator"],
+        "time_zone": NotRequired["TimeZone"],
+    },
+)
+"""A request for journeys. Only `date_range` and one of `from` and `to` are required."""
+
+
 class BatchRequest(TypedDict):
     """Several queries, each with an id."""
 
@@ -930,13 +947,14 @@ class BatchQuery(TypedDict):
     """The id by which the result is found. No other query of the batch has it."""
 
     operation: NotRequired["BatchOperation"]
-    body: "AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest"
+    body: "AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest | JourneysRequest"
     """The body of the request that the operation would get alone."""
 
 
-BatchOperation: TypeAlias = Literal["query", "values", "retention", "funnel"]
+BatchOperation: TypeAlias = Literal["query", "values", "retention", "funnel", "journeys"]
 """Which operation answers the query: `query` is `POST /v1/analytics/query`, `values` is `POST /v1/analytics/values`,
-`retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`.
+`retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`,
+`journeys` is `POST /v1/analytics/journeys`.
 """
 
 
@@ -1377,7 +1395,7 @@ class BatchResult(TypedDict):
     status: int
     """The status that the query would get alone."""
 
-    body: "AnalyticsQueryResponse | ValuesResponse | RetentionResponse | FunnelResponse | ErrorResponse"
+    body: "AnalyticsQueryResponse | ValuesResponse | RetentionResponse | FunnelResponse | JourneysResponse | ErrorResponse"
     """The body that the query would get alone, an error unless the status is 200."""
 
     retry_after: NotRequired[int]
@@ -1511,6 +1529,26 @@ class FunnelExplainResponse(TypedDict):
     query: "ResolvedFunnelQuery"
     plan: "QueryPlan"
     """The plan of the events that all steps look at."""
+
+    shards: int
+    """The number of database servers that store the project."""
+
+    state: NotRequired["DataState"]
+    estimatedRows: int | None
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+    viewers of public dashboards.
+    """
+
+    statement: "PlannedStatement"
+
+
+class JourneysExplainResponse(TypedDict):
+    """How a request for journeys would be answered."""
+
+    period: "Period"
+    query: "ResolvedJourneysQuery"
+    plan: "QueryPlan"
+    """The plan of the events that journeys are made of."""
 
     shards: int
     """The number of database servers that store the project."""
@@ -1677,6 +1715,56 @@ class FunnelStepResult(TypedDict):
     """The median time from the step before, in seconds, rounded to two decimals; `null` if nobody completes the step, and for
     the first step.
     """
+
+
+class JourneysResponse(TypedDict):
+    """The steps of journeys, with the request as the service interpreted it."""
+
+    period: "Period"
+    query: "ResolvedJourneysQuery"
+    data: "list[JourneyRow]"
+    """The anchor, then the rows of each step: pages and events with the most visits first, then `other` and `none`."""
+
+
+ResolvedJourneysQuery = TypedDict(
+    "ResolvedJourneysQuery",
+    {
+        "date_range": "ResolvedDateRange",
+        "from": NotRequired["FunnelStep"],
+        "to": NotRequired["FunnelStep"],
+        "kinds": list[Literal["page", "event"]],
+        "depth": int,
+        "limit": int,
+        "filters": "list[QueryFilter]",
+        "filtersOperator": "FiltersOperator",
+        "time_zone": NotRequired["TimeZone"],
+    },
+)
+"""The request as the service interpreted it, with every default filled in."""
+
+
+class JourneyRow(TypedDict):
+    """A page or event of a step, or those visits that have none of the others."""
+
+    step: int
+    """How many steps it lies from the anchor; 0 for the anchor."""
+
+    kind: Literal["anchor", "page", "event", "other", "none"]
+    """`anchor` for the visits with an anchor, `page` or `event`, `other` for all pages and events of the step that have no row, and `none` for
+    visits without such a step.
+    """
+
+    value: str | None
+    """The path of the page or the name of the event; `null` for other kinds."""
+
+    visits: int
+    """The number of visits."""
+
+    users: int
+    """The number of users with such a visit."""
+
+    share_of_visits: float | None
+    """The visits as a share of those with an anchor, in per cent, rounded to two decimals; `null` if there are none."""
 
 
 class ExportResponse(TypedDict):
