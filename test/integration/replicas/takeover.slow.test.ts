@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../src/clickhouse/connection.js'
 import { acquireLease, LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease/lease.js'
 import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/standby.js'
-import { sql, statement } from '../../../src/clickhouse/sql.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { createRandom } from '../../../src/demo/random.js'
 import { IS_THOROUGH } from '../../support/effort.js'
@@ -15,7 +15,13 @@ import {
   type ReplicaStore,
 } from '../../support/pair/replicated-store.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../support/store/facts.js'
-import { checkRollups, loadStream, loadWaiting } from '../../support/store/loading.js'
+import {
+  checkRollups,
+  deleteUser,
+  loadStream,
+  loadWaiting,
+  rebuildRollups,
+} from '../../support/store/loading.js'
 import { feed } from '../../support/store/stream.js'
 import { until } from '../../support/until.js'
 import { createWorld } from '../../support/world/world.js'
@@ -173,6 +179,39 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     await Promise.all(connections.map((connection) => connection.close()))
   })
 
+  test('deletes users, moves events between sessions and rebuilds rollups as one server does', async () => {
+    const [a, b] = replicated.stores
+    const { store } = a
+    const project = await createWorld(store, [])
+    const send = (...events: readonly object[]): Promise<void> => feed(b.store, project.id, events)
+    await send(
+      { timestamp: '2026-01-10T10:10:00Z', user_id: 'a', path: '/b', country: 'DE' },
+      { timestamp: '2026-01-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
+      { timestamp: '2026-02-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
+    )
+    await loadWaiting(store.writer)
+    // It comes before a stored session, which then has another country.
+    await send({ timestamp: '2026-01-10T10:00:00Z', user_id: 'a', path: '/a', country: 'FR' })
+    await loadWaiting(store.writer)
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+
+    await deleteUser(store, project.id, 'b')
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(
+      await select(
+        store,
+        sql`SELECT country, count() AS events FROM events WHERE project_id = ${string(project.id)} GROUP BY country`,
+      ),
+    ).toEqual([{ country: 'FR', events: 2 }])
+
+    await rebuildRollups(store.writer, {})
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(await listLeftovers(store)).toEqual([])
+    await expectEqualTables()
+  })
+
   test(`loses and doubles no event in ${TAKEOVERS} takeovers (seed ${SEED})`, async () => {
     const random = createRandom(SEED)
     const project = await createWorld(replicated.stores[0].store, [])
@@ -203,9 +242,12 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     const { store } = active
     await loadWaiting(store.writer)
     const total = confirmed.reduce((sum, count) => sum + count, 0)
-    expect(await select(store, sql`SELECT count() AS events FROM events`)).toEqual([
-      { events: total },
-    ])
+    expect(
+      await select(
+        store,
+        sql`SELECT count() AS events FROM events WHERE project_id = ${string(project.id)}`,
+      ),
+    ).toEqual([{ events: total }])
     await expectConsistentFacts(store, project.id)
     expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
     expect(await listLeftovers(store)).toEqual([])
