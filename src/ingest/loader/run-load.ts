@@ -23,6 +23,7 @@ import {
   dropLoadTables,
   dropTemporaryTable,
   nameLoadTables,
+  seeOwnRows,
   type LoadTables,
 } from './steps/shared/load-tables.js'
 import {
@@ -53,11 +54,12 @@ import {
  * @throws LoadAbandonedError when another loader has abandoned the load
  */
 export async function runLoad(
-  writer: Connection,
+  loader: Connection,
   load: Load,
   context: LoaderContext,
 ): Promise<LoadReport> {
   const tables = nameLoadTables(load.number)
+  const writer = seeOwnRows(loader, tables)
   let announced: Promise<Change> | undefined
   const announce = (): Promise<Change> =>
     (announced ??= announceChange(writer, selectProjects(tables), context.noticeMs))
