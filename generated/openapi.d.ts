@@ -891,7 +891,7 @@ export interface components {
         /**
          * Metrics
          * @description The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
-         *     event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+         *     event property and for those of a goal. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
          *     depend on the other metrics.
          * @default [
          *       "users",
@@ -921,15 +921,20 @@ export interface components {
         readonly MetricNames: readonly components["schemas"]["Metric"][];
         /**
          * Metric of a query
-         * @description The name of a metric, or a metric over the numbers of an event property.
+         * @description The name of a metric, a metric over the numbers of an event property, or a metric of a goal.
          * @example users
          * @example {
          *       "metric": "sum",
          *       "of": "event:prop:amount",
          *       "as": "revenue"
          *     }
+         * @example {
+         *       "metric": "conversion_rate",
+         *       "goal": "purchase",
+         *       "as": "purchase_rate"
+         *     }
          */
-        readonly QueryMetric: components["schemas"]["Metric"] | components["schemas"]["NumericMetric"];
+        readonly QueryMetric: components["schemas"]["Metric"] | components["schemas"]["NumericMetric"] | components["schemas"]["GoalMetric"];
         /**
          * Metric over numbers
          * @description A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
@@ -977,6 +982,75 @@ export interface components {
          * @enum {string}
          */
         readonly NumericFunction: "sum" | "avg" | "min" | "max" | "median" | "p75" | "p90" | "p95" | "p99" | "count";
+        /**
+         * Metric of a goal
+         * @description A metric of a goal of the project: of those matching events that satisfy the filters of the goal, its conversions. Each
+         *     conversion is in the group of its event; attributes of a session are those of the visit in which it happened.
+         *
+         *     A goal may be changed or deleted at any time. A query knows it as it is when the query arrives, for all time.
+         * @example {
+         *       "metric": "conversion_rate",
+         *       "goal": "purchase",
+         *       "as": "purchase_rate"
+         *     }
+         */
+        readonly GoalMetric: {
+            readonly metric: components["schemas"]["GoalFunction"];
+            readonly goal: components["schemas"]["DefinitionName"];
+            /**
+             * @description The name of the metric in the rows, in `order_by`, and of its columns: letters, digits and `_`, the first a letter, at most 64. It is
+             *     not the name of another metric.
+             * @example purchase_rate
+             */
+            readonly as: string;
+            /**
+             * @description For `conversion_rate`: whose share it is, that of `users`, as if this is left out, or that of `visits`.
+             * @example visits
+             * @enum {string}
+             */
+            readonly of?: "users" | "visits";
+            /**
+             * @description For `value`: `false` if the numbers are no amounts of money, so that they are added up whatever `currency` says.
+             * @example false
+             */
+            readonly money?: boolean;
+            /**
+             * @description In a response: the filters of the goal. What a request has here is replaced.
+             * @example [
+             *       {
+             *         "field": "event:name",
+             *         "operator": "is",
+             *         "value": [
+             *           "purchase"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters?: readonly components["schemas"]["QueryFilter"][];
+            /** @description In a response: the property with the value of a conversion, if the goal has one. What a request has here is replaced. */
+            readonly value?: components["schemas"]["PropertyGrouping"];
+        };
+        /**
+         * Function of a goal
+         * @description - `conversions`: how many events satisfy the filters of the goal.
+         *     - `converted_users`: how many users have such an event.
+         *     - `converted_visits`: how many visits have such an event. As users are, a visit is counted in each row that has such an event of
+         *       it.
+         *     - `conversion_rate`: converted users in per cent of the users of the row, with two decimals; with `of: visits`, converted
+         *       visits in per cent of the visits that have events in the row. `null` if there are none.
+         *     - `value`: the sum of the numbers in the property that is the value of the goal, over its conversions, exactly as `sum` adds
+         *       up numbers; 0 without a number. `metadata.numbers` says how many conversions have one. Amounts in several currencies are
+         *       refused as for `sum`.
+         * @example conversions
+         * @enum {string}
+         */
+        readonly GoalFunction: "conversions" | "converted_users" | "converted_visits" | "conversion_rate" | "value";
+        /**
+         * Name of a goal or segment
+         * @description A name within the project: letters, digits, `_`, `.` and `-`, the first a letter or a digit, at most 64.
+         * @example purchase
+         */
+        readonly DefinitionName: string;
         /**
          * Groupings
          * @description Divides the result into rows. Empty: one row for the whole period. An interval: a time series. Any other
@@ -1919,7 +1993,7 @@ export interface components {
          *       "anonymous": false
          *     }
          */
-        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
+        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"] | components["schemas"]["SegmentFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -2484,6 +2558,38 @@ export interface components {
              *     ]
              */
             readonly filters: readonly components["schemas"]["QueryFilter"][];
+        };
+        /**
+         * Segment filter
+         * @description Whether an event satisfies all filters of a segment of the project. Inside of a group with `not`: whether it does not.
+         *
+         *     A segment may be changed or deleted at any time. A query knows it as it is when the query arrives. The filters of segments
+         *     count as if they were those of the request.
+         * @example {
+         *       "type": "segment",
+         *       "value": "mobile-de"
+         *     }
+         */
+        readonly SegmentFilter: {
+            /**
+             * @description Always `segment`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "segment";
+            readonly value: components["schemas"]["DefinitionName"];
+            /**
+             * @description In a response: the filters of the segment. What a request has here is replaced.
+             * @example [
+             *       {
+             *         "field": "country",
+             *         "operator": "is",
+             *         "value": [
+             *           "DE"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters?: readonly components["schemas"]["QueryFilter"][];
         };
         /**
          * Group operator
@@ -4507,6 +4613,8 @@ export interface components {
              * @example event:prop:amount
              */
             readonly of: string;
+            /** @description For the value of a goal, the goal. Its conversions alone are counted. */
+            readonly goal?: components["schemas"]["DefinitionName"];
             /**
              * Format: int64
              * @description Events with a number. 0 means that no event of the query has one, which may be a misspelled name.

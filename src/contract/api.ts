@@ -102,6 +102,8 @@ export type Preset = Schemas['Preset']
 export type Metric = Schemas['Metric']
 /** A metric over the numbers of an event property. */
 export type NumericMetric = Schemas['NumericMetric']
+/** A metric of a goal. With `filters`, and `value` if the goal has one, once the goal has been looked up. */
+export type GoalMetric = Schemas['GoalMetric']
 export type Interval = Schemas['Interval']
 /** The size of the buckets of a time series. */
 export type BucketSize = Schemas['BucketSize']

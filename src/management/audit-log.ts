@@ -19,6 +19,7 @@ export type Action =
   | 'note.create'
   | 'note.delete'
   | 'import.start'
+  | `${'goal' | 'segment'}.${'create' | 'update' | 'delete'}`
 
 export type Values = Readonly<Record<string, unknown>>
 
