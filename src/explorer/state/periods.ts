@@ -1,4 +1,5 @@
 /** Periods of the page: their names, and how one steps back and forth. */
+import { namePeriod } from '../format/dates.js'
 import type { Preset, Range, ShownPeriod } from './state.js'
 
 /** The names of the presets, in the order of the menu. */
@@ -112,16 +113,19 @@ export function clockIn(zone: string, moment: Date): string {
 /** The date of a moment in a time zone. */
 export const dateIn = (zone: string, moment: Date): string => clockIn(zone, moment).slice(0, 10)
 
-/** Describes a period in words, such as `1 Jan – 31 Jan 2026`. */
-export function describePeriod(period: ShownPeriod): string {
+/**
+ * Names a period of moments in words, as the clock of a zone shows them, such as `1 Feb 2026 – 28 Feb 2026`.
+ *
+ * @param from its first second
+ * @param to its last second
+ */
+export const nameMoments = ({ from, to }: Range, zone: string): string =>
+  namePeriod(clockIn(zone, new Date(from)), clockIn(zone, new Date(to)))
+
+/** Describes a period in words, such as `1 Jan 2026 – 31 Jan 2026`. */
+export function describePeriod(period: ShownPeriod, zone: string): string {
   if (typeof period === 'string') return PRESET_NAMES[period]
-  const format = (text: string): string =>
-    text.length > 10
-      ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`
-      : new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
-          new Date(text),
-        )
-  return period.from === period.to
-    ? format(period.from)
-    : `${format(period.from)} – ${format(period.to)}`
+  const read = (text: string, time: string): string =>
+    text.length > 10 ? clockIn(zone, new Date(text)) : text + time
+  return namePeriod(read(period.from, 'T00:00:00'), read(period.to, 'T23:59:59'))
 }

@@ -1,11 +1,11 @@
 /** The chart of one metric over time, with the choice of its interval and the same numbers as a table. */
 import { describeLeftOut, readSeries, zoomInto, type Series } from '../chart/series.js'
-import type { Query } from '../client/contract.js'
+import type { Query, QueryResponse } from '../client/contract.js'
 import { nameBucket } from '../format/dates.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import type { Division } from '../state/intervals.js'
-import { endsNow } from '../state/periods.js'
+import { endsNow, nameMoments } from '../state/periods.js'
 import type { ShownInterval } from '../state/state.js'
 import { Chart } from './chart.js'
 import { Select } from './controls.js'
@@ -23,16 +23,23 @@ interface ChartSectionProps extends Parts {
 
 export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
   const { state, change } = parts
+  const zone = state.zone ?? parts.ownZone
   const shown = findShown(parts, query)
   const series =
-    shown.kind === 'ready' ? readSeries(shown.body, endsNow(state.period), shown.at) : undefined
+    shown.kind === 'ready'
+      ? readSeries(shown.body, {
+          endsNow: endsNow(state.period),
+          now: shown.at,
+          zone,
+          fillsDay: state.period === 'today',
+        })
+      : undefined
   const isNew = shown.kind === 'ready' && !shown.isOld
   const leftOut = isNew && series !== undefined ? describeLeftOut(series) : undefined
   const notes = [division.reason, leftOut].filter((note) => note !== undefined)
-  const zoom = ({ points, size }: Series, index: number): void => {
+  const zoom = ({ points, size }: Series, first: number, last: number): void => {
     const labels = points.map(({ label }) => label)
-    const period = zoomInto(labels, index, size)
-    // A day has hours, and an hour is the smallest bucket.
+    const period = zoomInto(labels, size, first, last)
     if (period !== undefined && points.length > 1) change(set({ period, interval: 'auto' }))
   }
   return (
@@ -55,12 +62,32 @@ export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
       {shown.kind === 'waiting' && <div class="plot" />}
       {series !== undefined && shown.kind === 'ready' && (
         <>
-          <Chart series={series} isOld={shown.isOld} onZoom={(index) => zoom(series, index)} />
+          <Legend {...shown.body} zone={zone} />
+          <Chart
+            {...{ series, zone }}
+            isOld={shown.isOld}
+            onZoom={(first, last) => zoom(series, first, last)}
+          />
           <SeriesTable series={series} isOld={shown.isOld} />
         </>
       )}
       <QueryFooter {...parts} query={query} />
     </section>
+  )
+}
+
+/** Which period is which line, and in which time zone. */
+function Legend({
+  period,
+  comparison,
+  zone,
+}: Pick<QueryResponse, 'period' | 'comparison'> & { readonly zone: string }) {
+  return (
+    <p class="legend">
+      <span class="of-line">{nameMoments(period, zone)}</span>
+      {comparison && <span class="of-compared">{nameMoments(comparison.period, zone)}</span>}
+      <span>{zone.replaceAll('_', ' ')}</span>
+    </p>
   )
 }
 

@@ -11,7 +11,8 @@ interface PeriodMenuProps extends Pick<Parts, 'state' | 'change' | 'ownZone'> {
 
 export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: PeriodMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null)
-  const today = dateIn(zone ?? ownZone, now())
+  const shownZone = zone ?? ownZone
+  const today = dateIn(shownZone, now())
   const show = (chosen: ShownPeriod): void => {
     menu.current?.removeAttribute('open')
     change(set({ period: chosen }))
@@ -32,7 +33,7 @@ export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: Pe
           if (!stays) currentTarget.removeAttribute('open')
         }}
       >
-        <summary class="control">{describePeriod(period)}</summary>
+        <summary class="control">{describePeriod(period, shownZone)}</summary>
         {/* It takes the focus of clicks between its buttons, so that they do not close it. */}
         <div class="menu" tabIndex={-1}>
           {PRESETS.map((preset) => (

@@ -72,7 +72,7 @@ test.each(['UTC', 'Asia/Kolkata'])('in %s', async (zone) => {
     ADDITIVE.flatMap((metric) => {
       const [cards, chart] = answers[i]!
       const query = { ...chart.query, metrics: [metric] }
-      const series = readSeries({ ...chart, query }, endsNow(period), NOW)
+      const series = readSeries({ ...chart, query }, { endsNow: endsNow(period), now: NOW, zone })
       const sum = series.points.reduce((total, { value = 0 }) => total + value, 0)
       const isEqual = sum === cards.data[0]!.metrics[metric]
       return isEqual ? [] : [{ period, interval, metric, said: describeLeftOut(series) }]

@@ -57,10 +57,8 @@ test.each<[ShownPeriod, string]>([
   ['30days', 'Last 30 days'],
   [range('2026-01-01', '2026-01-31'), '1 Jan 2026 – 31 Jan 2026'],
   [range('2026-01-01', '2026-01-01'), '1 Jan 2026'],
-  [
-    range('2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z'),
-    '2026-01-01 10:00 UTC – 2026-01-01 10:59 UTC',
-  ],
+  [range('2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z'), '1 Jan 2026, 11:00 – 11:59'],
+  [range('2026-01-01T22:30:00Z', '2026-01-01T23:29:59Z'), '1 Jan 2026, 23:30 – 2 Jan 2026, 00:29'],
 ])('%j is called %s', (period, name) => {
-  expect(describePeriod(period)).toBe(name)
+  expect(describePeriod(period, 'Europe/Berlin')).toBe(name)
 })
