@@ -73,3 +73,20 @@ export function nameMetric(metric: MetricName, groupedBy: string): string {
 /** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */
 export const formatMetricChange = (metric: MetricName, change: number): string =>
   formatChange(change, METRICS[metric].changeUnit)
+
+/** The difference of a metric from the other period, to two decimals; undefined if one of the two has no value. */
+export const subtract = (
+  value: number | null | undefined,
+  compared: number | null | undefined,
+): number | undefined =>
+  typeof value === 'number' && typeof compared === 'number'
+    ? Math.round((value - compared) * 100) / 100
+    : undefined
+
+/** Formats a difference with its sign, such as `+1,234`. */
+export function formatDifference(metric: MetricName, difference: number): string {
+  const { changeUnit, format } = METRICS[metric]
+  if (changeUnit !== undefined) return formatMetricChange(metric, difference)
+  const sign = difference === 0 ? '' : difference > 0 ? '+' : '−'
+  return sign + format(Math.abs(difference))
+}

@@ -12,7 +12,7 @@ import {
   type Field,
   type FieldFilter,
 } from '../state/filters.js'
-import type { ExplorerState } from '../state/state.js'
+import type { AskedState } from '../state/state.js'
 import { buildTextSearch } from './filters.js'
 import { nameTab, PANELS } from './panels.js'
 import { buildScope, groupBy, narrow } from './scope.js'
@@ -40,7 +40,7 @@ const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) 
  * API compares as a whole are asked for all their values, which does not depend on the text.
  */
 export const buildSearchQueries = (
-  state: ExplorerState,
+  state: AskedState,
   properties: readonly string[],
   text: string,
 ): readonly Query[] =>
@@ -48,7 +48,7 @@ export const buildSearchQueries = (
     buildFieldQuery(field, state, text),
   )
 
-function buildFieldQuery(field: Field, state: ExplorerState, text: string): Query {
+function buildFieldQuery(field: Field, state: AskedState, text: string): Query {
   const scope = buildScope({ ...state, filters: [] })
   return {
     id: field,

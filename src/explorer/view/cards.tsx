@@ -4,7 +4,7 @@ import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import { CARD_METRICS } from '../state/state.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryFooter } from './query-footer.js'
+import { QueryMenu } from './query-menu.js'
 import { Change, Value } from './value.js'
 
 export function Cards({ query, ...parts }: Parts & { readonly query: Query | undefined }) {
@@ -39,7 +39,7 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
         ))}
       </div>
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
-      <QueryFooter {...parts} query={query} />
+      <QueryMenu {...parts} query={query} of="Totals" />
     </section>
   )
 }

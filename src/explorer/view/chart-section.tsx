@@ -10,7 +10,7 @@ import type { ShownInterval } from '../state/state.js'
 import { Chart } from './chart.js'
 import { Select } from './controls.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryFooter } from './query-footer.js'
+import { QueryMenu } from './query-menu.js'
 import { Change, Value } from './value.js'
 
 const nameInterval = (interval: ShownInterval): string =>
@@ -36,7 +36,13 @@ export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
       : undefined
   const isNew = shown.kind === 'ready' && !shown.isOld
   const leftOut = isNew && series !== undefined ? describeLeftOut(series) : undefined
-  const notes = [division.reason, leftOut].filter((note) => note !== undefined)
+  const isUnmeasured =
+    isNew && query !== undefined && 'compare' in query.body && shown.body.comparison === undefined
+  const unmeasured =
+    isUnmeasured && parts.since !== undefined
+      ? `Not compared: events are counted since ${nameBucket(parts.since, 'day')}.`
+      : undefined
+  const notes = [division.reason, leftOut, unmeasured].filter((note) => note !== undefined)
   const zoom = ({ points, size }: Series, first: number, last: number): void => {
     const labels = points.map(({ label }) => label)
     const period = zoomInto(labels, size, first, last)
@@ -52,6 +58,7 @@ export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
           value={division.interval}
           onChange={(interval) => change(set({ interval }))}
         />
+        <QueryMenu {...parts} query={query} of="Chart" />
       </div>
       {notes.map((note) => (
         <p key={note} class="limits">
@@ -71,7 +78,6 @@ export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
           <SeriesTable series={series} isOld={shown.isOld} />
         </>
       )}
-      <QueryFooter {...parts} query={query} />
     </section>
   )
 }

@@ -9,6 +9,7 @@ import {
   type Suggestion,
 } from '../queries/search.js'
 import { addFilter } from '../state/changes.js'
+import type { AskedState } from '../state/state.js'
 import { useDebounced } from './controls.js'
 import type { Parts } from './parts.js'
 import { useMissing } from './use-responses.js'
@@ -113,7 +114,8 @@ function SuggestionList({
   )
 }
 
-interface SuggestionSource extends Pick<Parts, 'state' | 'api'> {
+interface SuggestionSource extends Pick<Parts, 'api'> {
+  readonly state: AskedState
   readonly now: () => Date
   /** The names of the properties that are searched. */
   readonly properties: readonly string[]

@@ -6,7 +6,7 @@ import {
   moveActive,
   suggestPages,
 } from '../../../src/explorer/queries/search.js'
-import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type AskedState } from '../../../src/explorer/state/state.js'
 
 type Responses = Parameters<typeof listSuggestions>[1]
 
@@ -31,7 +31,7 @@ const response = (field: string, values: readonly string[]): Responses[number] =
 ]
 
 test('every field is asked, without the filters of the page', () => {
-  const state: ExplorerState = {
+  const state: AskedState = {
     ...DEFAULT_STATE,
     period: { from: '2026-01-01', to: '2026-01-31' },
     zone: 'Europe/Berlin',

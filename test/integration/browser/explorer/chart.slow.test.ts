@@ -26,15 +26,18 @@ describeExplorer('the chart of the explorer', (started) => {
     }))
 
   test('hours are those of the zone, and are said to be', () =>
-    started().explore('?period=2026-02-27..2026-02-28&zone=Australia/Adelaide', async ({ page, act }) => {
-      expect(await readTicks(page)).toContain('28 Feb')
-      await page.focus('.plot')
-      await page.keyboard.press('Home')
-      expect(await readText(page, '.tip')).toMatch(/^27 Feb, 00:00 Australia\/Adelaide/)
-      await act(() => page.keyboard.press('Enter'))
-      expect(readPeriod(page)).toBe('2026-02-26T13:30:00Z..2026-02-26T14:29:59Z')
-      expect(await readText(page, '.period summary')).toBe('27 Feb 2026, 00:00 – 00:59')
-    }))
+    started().explore(
+      '?period=2026-02-27..2026-02-28&zone=Australia/Adelaide',
+      async ({ page, act }) => {
+        expect(await readTicks(page)).toContain('28 Feb')
+        await page.focus('.plot')
+        await page.keyboard.press('Home')
+        expect(await readText(page, '.tip')).toMatch(/^27 Feb, 00:00 Australia\/Adelaide/)
+        await act(() => page.keyboard.press('Enter'))
+        expect(readPeriod(page)).toBe('2026-02-26T13:30:00Z..2026-02-26T14:29:59Z')
+        expect(await readText(page, '.period summary')).toBe('27 Feb 2026, 00:00 – 00:59')
+      },
+    ))
 
   test('a drag selects the points from where it began to where it ended', () =>
     started().explore('?period=2026-02-01..2026-02-28', async ({ page, act }) => {

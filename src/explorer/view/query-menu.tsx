@@ -1,4 +1,4 @@
-/** The footer of a part: the query that its numbers answer, to be sent elsewhere, and how it was answered. */
+/** The menu of a part: the query that its numbers answer, to be sent elsewhere, and how it was answered. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../client/api.js'
@@ -9,20 +9,22 @@ import { ENDPOINTS, type ApiAccess } from '../code/endpoints.js'
 import { buildTableRequest, describeTiming, listRelations, nameTable } from '../code/footer.js'
 import { formatJson } from '../code/literals.js'
 import { CopyButton } from './controls.js'
+import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
 
-interface FooterProps extends Parts {
+interface QueryMenuProps extends Parts {
   readonly query: Query | undefined
+  /** The name of the part. */
+  readonly of: string
 }
 
-export function QueryFooter({ query, ...parts }: FooterProps) {
+export function QueryMenu({ query, of, ...parts }: QueryMenuProps) {
   const [isOpen, setOpen] = useState(false)
   if (query === undefined) return null
   return (
-    <details class="query" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
-      <summary>API query</summary>
-      {isOpen && <Content {...parts} query={query} />}
-    </details>
+    <Menu text="⋯" label={`API query: ${of}`} class="query" onToggle={setOpen}>
+      {() => isOpen && <Content {...parts} query={query} />}
+    </Menu>
   )
 }
 
