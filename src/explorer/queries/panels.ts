@@ -108,3 +108,13 @@ export function nameTab(id: string): string {
   const panel = PANELS.find(({ tabs }) => tabs.some((one) => one.id === id))
   return `${panel?.name ?? 'Events'}: ${findTab(id)?.name ?? id}`
 }
+
+/** Finds what a panel shows after a filter on the open tab: its next tab, if that is no part of a choice. Events may have several names. */
+export function findNextTab(id: string): { readonly panel: string; readonly next?: string } {
+  const panel = PANELS.find(({ tabs }) => tabs.some((one) => one.id === id))
+  const index = panel?.tabs.findIndex((one) => one.id === id) ?? -1
+  const next = panel?.tabs[index + 1]
+  return panel === undefined || next === undefined || next.group !== undefined
+    ? { panel: '' }
+    : { panel: panel.id, next: next.id }
+}

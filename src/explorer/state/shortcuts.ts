@@ -42,6 +42,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     name: 'Comparison on or off',
     action: { kind: 'change', change: toggleComparison },
   },
+  { key: 'f', name: 'Add a filter', action: { kind: 'focus', field: 'filter-value' } },
   { key: '/', name: 'Search and filter', action: { kind: 'focus', field: 'search' } },
   { key: '?', name: 'List the shortcuts', action: { kind: 'list' } },
 ]

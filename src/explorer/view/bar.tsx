@@ -5,6 +5,7 @@ import { describeFilter } from '../queries/filters.js'
 import { clearFilters, negateFilter, removeFilter, set, type Change } from '../state/changes.js'
 import { LIVE, type AskedState } from '../state/state.js'
 import { Select } from './controls.js'
+import { FilterMenu } from './filter-menu.js'
 import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
@@ -47,6 +48,7 @@ export function Bar({ name, live, now, properties, asked, ...parts }: BarProps) 
       <div class={hasMore ? 'rest open' : 'rest'}>
         <ComparisonMenu {...parts} />
         <ZoneMenu {...parts} />
+        <FilterMenu {...parts} state={asked} now={now} properties={properties} />
         <Search {...parts} state={asked} now={now} properties={properties} />
       </div>
       <FilterPills {...parts} />

@@ -1,16 +1,15 @@
 /** The table of the dialog: a row for each value, a column for each metric. A click on a value filters by it. */
 import { useEffect, useRef } from 'preact/hooks'
 import type { MetricName, Row } from '../client/contract.js'
-import { nameValue } from '../format/values.js'
 import { listDetailsMetrics, type Order } from '../queries/details.js'
 import { METRICS, nameMetric, subtract } from '../queries/metrics.js'
 import type { Tab } from '../queries/panels.js'
 import { addFilter, changeDetails } from '../state/changes.js'
 import type { DetailsView } from '../state/state.js'
 import type { Parts } from './parts.js'
-import { Change, Difference, Value } from './value.js'
+import { Change, Difference, FieldValue, Value } from './value.js'
 
-interface DetailsTableProps extends Pick<Parts, 'change'> {
+interface DetailsTableProps extends Pick<Parts, 'change' | 'site'> {
   readonly tab: Tab
   readonly order: Order
   readonly view: DetailsView
@@ -20,7 +19,16 @@ interface DetailsTableProps extends Pick<Parts, 'change'> {
   readonly page: number
 }
 
-export function DetailsTable({ tab, order, view, rows, isOld, page, change }: DetailsTableProps) {
+export function DetailsTable({
+  tab,
+  order,
+  view,
+  rows,
+  isOld,
+  page,
+  change,
+  site,
+}: DetailsTableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   useEffect(() => scroller.current?.scrollTo(0, 0), [page, order.orderBy, order.direction])
   const { id: field, name } = tab
@@ -48,11 +56,10 @@ export function DetailsTable({ tab, order, view, rows, isOld, page, change }: De
             return (
               <tr key={value} data-value={value}>
                 <th scope="row">
-                  <button
-                    onClick={() => change(addFilter({ field, operator: 'is', values: [value] }))}
-                  >
-                    {nameValue(field, value)}
-                  </button>
+                  <FieldValue
+                    {...{ field, value, site }}
+                    onFilter={() => change(addFilter({ field, operator: 'is', values: [value] }))}
+                  />
                 </th>
                 {metrics.map((metric) => (
                   <td key={metric} data-metric={metric}>

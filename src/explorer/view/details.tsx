@@ -140,6 +140,7 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
             isOld={shown.isOld}
             page={details.page}
             change={change}
+            site={parts.site}
           />
           <Pages
             pagination={shown.body.pagination}

@@ -50,7 +50,8 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const common = findCommonFailure({ responses }, queries)
   const atTop = failure ?? common
   const since = project?.firstEventAt ?? undefined
-  const parts = { state, change, ownZone, responses, access, api, common, since }
+  const site = project && `https://${project.domain}`
+  const parts = { state, change, ownZone, responses, access, api, common, since, site }
   useAllTime(parts, find('cards'), setAllTime)
   return (
     <>

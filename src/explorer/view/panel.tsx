@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { MetricName, QueryResponse, Query, RetentionResponse } from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
-import { nameValue } from '../format/values.js'
 import { formatDifference, METRICS } from '../queries/metrics.js'
 import {
+  findNextTab,
   getOpenTab,
   NEW_AND_RETURNING,
   RETENTION,
@@ -13,12 +13,12 @@ import {
   type Panel as PanelInfo,
   type Tab,
 } from '../queries/panels.js'
-import { addFilter, openTab } from '../state/changes.js'
+import { addFilter, openTab, type Change } from '../state/changes.js'
 import { DetailsButtons } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
 import { Retention } from './retention-grid.js'
-import { Change, Value } from './value.js'
+import { Change as ChangeOf, FieldValue, Value } from './value.js'
 
 interface PanelProps extends Parts {
   readonly panel: PanelInfo
@@ -126,24 +126,22 @@ function Content({
   )
 }
 
-interface RowsProps extends Pick<Parts, 'state' | 'change'> {
+interface RowsProps extends Pick<Parts, 'state' | 'change' | 'site'> {
   readonly tab: Tab
   readonly response: QueryResponse
   readonly isOld: boolean
 }
 
 /** The rows of a tab. A click filters by one. */
-function Rows({ tab, response: { data, totals, comparison }, isOld, state, change }: RowsProps) {
+function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
+  const { data, totals, comparison } = response
   const { id: field, metric, name } = tab
   if (data.length === 0)
     return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
   const bars = data.map(({ group, metrics, comparison: compared }) => {
     const value = group[field] ?? ''
-    const filter = (): void => change(addFilter({ field, operator: 'is', values: [value] }))
     const label = (
-      <button class="label" title={value} onClick={filter}>
-        {nameValue(field, value)}
-      </button>
+      <FieldValue {...{ field, value, site }} onFilter={() => change(filterByRow(tab, value))} />
     )
     return {
       group: value,
@@ -165,6 +163,15 @@ function Rows({ tab, response: { data, totals, comparison }, isOld, state, chang
     />
   )
 }
+
+/** Filters by a row. The panel then has one row, unless an event may have several values: it goes on to its next tab. */
+const filterByRow =
+  (tab: Tab, value: string): Change =>
+  (state) => {
+    const filtered = addFilter({ field: tab.id, operator: 'is', values: [value] })(state)
+    const { panel, next } = findNextTab(tab.id)
+    return next === undefined ? filtered : openTab(panel, next)(filtered)
+  }
 
 /** Says why there is no row. */
 const describeNothing = (isFiltered: boolean): string =>
@@ -263,7 +270,7 @@ function Bars({ title, metric, isCompared, bars, longest, whole, isOld }: BarsPr
                 {before === 0 && count > 0 ? (
                   <span class="quiet">new</span>
                 ) : (
-                  <Change
+                  <ChangeOf
                     metric={metric}
                     change={change}
                     title={describeBefore(metric, count, before)}

@@ -15,6 +15,8 @@ export interface Parts {
   readonly responses: ShownResponses
   readonly access: Access
   readonly api: Api
+  /** The address of the site, such as `https://shop.example`; undefined while it is not known. */
+  readonly site?: string | undefined
   /** The moment of the first event; undefined while it is not known, and on public dashboards. */
   readonly since?: string | undefined
   /** Why several parts have no numbers, which is said once, at the top of the page. */

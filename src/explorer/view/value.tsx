@@ -1,5 +1,6 @@
 /** A number on the page. Its exact value is that of the response, also where it is shown shorter. */
 import type { MetricName } from '../client/contract.js'
+import { flagOf, isPath, nameValue } from '../format/values.js'
 import { formatDifference, formatMetricChange, METRICS } from '../queries/metrics.js'
 
 export function Value({
@@ -14,6 +15,43 @@ export function Value({
     <data value={String(value)} title={String(value)}>
       {METRICS[metric].format(value)}
     </data>
+  )
+}
+
+/** A value of a field in a row. A click filters by it; beside a page is a link to it. */
+export function FieldValue({
+  field,
+  value,
+  site,
+  onFilter,
+}: {
+  readonly field: string
+  readonly value: string
+  /** The address of the site, if it is known. */
+  readonly site: string | undefined
+  readonly onFilter: () => void
+}) {
+  const name = nameValue(field, value)
+  return (
+    <>
+      <button
+        class="label"
+        title={value}
+        data-flag={flagOf(field, value) || undefined}
+        onClick={onFilter}
+      >
+        {name}
+      </button>
+      {isPath(field) && site !== undefined && value.startsWith('/') && (
+        <a
+          class="visit"
+          href={site + value}
+          target="_blank"
+          rel="noreferrer"
+          aria-label={`Open ${name}`}
+        />
+      )}
+    </>
   )
 }
 

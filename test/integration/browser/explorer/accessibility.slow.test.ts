@@ -44,10 +44,12 @@ describeExplorer('the explorer', (started) => {
 
   const OPENED: readonly (readonly [opened: string, (page: Page) => Promise<unknown>])[] = [
     ['.period .opened', (page) => page.click('.period summary')],
+    ['.compare .opened', (page) => page.click('.compare summary')],
+    ['.filter .opened', (page) => page.click('.filter summary')],
     [
       '.search [aria-selected=true]',
       async (page) => {
-        await page.type('input[name=search]', 'a')
+        await page.type('input[name=search]', 'fr')
         await page.waitForFunction(`document.querySelectorAll('[role=option]').length > 2`)
         await page.keyboard.press('ArrowDown')
       },

@@ -115,8 +115,8 @@ describeExplorer('on the explorer', (started) => {
       expect(country.requests).toEqual(BATCH)
       expect(JSON.parse(country.state['filters']!)).toEqual([['country', 'is', 'DE']])
       expect(await readText(page, '.pills .pill')).toBe('Country is Germany')
-      const users = await readText(page, '[data-panel=places] tbody data')
-      expect(await readText(page, '.card[data-metric=users] data')).toBe(users)
+      // The panel goes on to what else is to be seen of the country.
+      expect(JSON.parse(country.state['tabs']!)).toEqual(['places', 'region'])
       await clickRow('devices', 'Firefox')
       const any = await step(explorer, () => button(page, 'Match all').click())
       expect(any.state).toMatchObject({ join: 'or' })
@@ -149,8 +149,8 @@ describeExplorer('on the explorer', (started) => {
       expect(await readText(page, '[data-panel=pages] tbody data')).not.toBe('0')
       await act(() => button(page, 'plan').click())
       expect(await readTexts(page, '[data-panel=events] tbody tr')).toEqual([
-        'pro853.3%',
-        'free746.7%',
+        'pro853.3%+14.3%',
+        'free746.7%−12.5%',
       ])
       await act(() => button(page, 'Visit with event signup').click())
       expect(await readCards()).toEqual(['59', '148', '0'])

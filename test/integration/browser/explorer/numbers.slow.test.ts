@@ -135,18 +135,21 @@ describeExplorer('the explorer', (started) => {
       ['Only the first 1,000 of 1,514 points are shown. A shorter period has fewer.'],
     ],
   ])('%s: the chart sums to its card, or says what it leaves out', (query, interval, notes) =>
-    explore(`${query}${query.includes('metric') ? '' : '&metric=pageviews'}`, async (explorer) => {
-      const { page, act, read } = explorer
-      const select = `document.querySelector('select[name=interval]').value === '${interval}'`
-      // When all time starts is known from the first answers.
-      await act(() => page.waitForFunction(select))
-      expect(await readTexts(page, '.chart .limits')).toEqual(notes)
-      const [cards, chart] = await read()
-      const card = await readAttribute(page, '.card[aria-pressed=true]', 'data-metric')
-      const shown = cards!.rows.find(({ about }) => about === card)!.values[0]
-      const sum = chart!.rows.reduce((total, { values: [value] }) => total + (value ?? 0), 0)
-      expect(sum === shown).toBe(!notes.join().startsWith('Only'))
-    }),
+    explore(
+      `${query}&compare=off${query.includes('metric') ? '' : '&metric=pageviews'}`,
+      async (explorer) => {
+        const { page, act, read } = explorer
+        const select = `document.querySelector('select[name=interval]').value === '${interval}'`
+        // When all time starts is known from the first answers.
+        await act(() => page.waitForFunction(select))
+        expect(await readTexts(page, '.chart .limits')).toEqual(notes)
+        const [cards, chart] = await read()
+        const card = await readAttribute(page, '.card[aria-pressed=true]', 'data-metric')
+        const shown = cards!.rows.find(({ about }) => about === card)!.values[0]
+        const sum = chart!.rows.reduce((total, { values: [value] }) => total + (value ?? 0), 0)
+        expect(sum === shown).toBe(!notes.join().startsWith('Only'))
+      },
+    ),
   )
 
   test('every tab of every panel: one request each, and the numbers of its query', () =>
