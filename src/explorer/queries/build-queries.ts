@@ -3,6 +3,7 @@ import { MAX_BUCKETS } from '../state/intervals.js'
 import { CARD_METRICS, type AskedState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQueries } from './details.js'
+import { buildFunnelQueries } from './funnel.js'
 import { selectsEvents, type KnownValues } from './filters.js'
 import { buildComparison, buildScope, buildScopeInUtc, buildTabScope, groupBy } from './scope.js'
 import type { Query } from '../client/contract.js'
@@ -31,6 +32,7 @@ export function buildQueries(state: AskedState, known?: KnownValues): readonly Q
     ...PANELS.map((panel) => buildPanelQuery(panel.id, getOpenTab(panel, state.tabs), state)),
     buildPropertiesQuery(state),
     ...buildDetailsQueries(state, known),
+    ...buildFunnelQueries(state),
   ]
 }
 

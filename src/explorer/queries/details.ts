@@ -4,7 +4,7 @@ import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { isTextField } from '../state/filters.js'
 import type { AskedState, Details, DetailsView, ExplorerState } from '../state/state.js'
 import { buildTextSearch, buildValueSearch, type KnownValues } from './filters.js'
-import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
+import { findTab, getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildComparison, buildTabScope, groupBy, isCompared, narrow, type Scope } from './scope.js'
 
 /** How many rows a page of the dialog has. */
@@ -116,3 +116,23 @@ const buildValuesQuery = (tab: Tab, scope: Scope): Query => ({
   operation: 'query',
   body: { ...scope, metrics: ['pageviews'], group_by: groupBy(tab.id), limit: MAX_SEARCHED },
 })
+
+/** Builds the queries for all rows of the open tab of each panel, with all metrics. */
+export const buildExports = (state: AskedState): readonly Query[] =>
+  PANELS.flatMap((panel) => {
+    const tab = findDetailsTab(getOpenTab(panel, state.tabs).id)
+    return tab === undefined
+      ? []
+      : [
+          {
+            id: panel.id,
+            operation: 'query',
+            body: {
+              ...buildTabScope(tab.id, state),
+              metrics: [...listDetailsMetrics(tab)],
+              group_by: groupBy(tab.id),
+              limit: 'all',
+            },
+          } as const,
+        ]
+  })

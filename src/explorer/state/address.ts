@@ -12,13 +12,26 @@ import {
   PRESETS,
   type Details,
   type ExplorerState,
+  type Funnel,
   type Range,
   type ShownPeriod,
 } from './state.js'
 
 /** Formats a state, such as `period=7days&filters=[["country","is","DE"]]` (encoded). What is as by default is left out. */
 export function formatState(state: ExplorerState): string {
-  const { period, zone, comparison, interval, metric, filters, join, tabs, cohort, details } = state
+  const {
+    period,
+    zone,
+    comparison,
+    interval,
+    metric,
+    filters,
+    join,
+    tabs,
+    cohort,
+    details,
+    funnel,
+  } = state
   const params = new URLSearchParams()
   const set = (name: string, value: string, byDefault: string): void => {
     if (value !== byDefault) params.set(name, value)
@@ -28,8 +41,7 @@ export function formatState(state: ExplorerState): string {
   set('compare', formatPeriod(comparison), formatPeriod(DEFAULT_STATE.comparison))
   set('interval', interval, DEFAULT_STATE.interval)
   set('metric', metric, DEFAULT_STATE.metric)
-  const flat = filters.map(({ field, operator, values }) => [field, operator, ...values])
-  set('filters', JSON.stringify(flat), '[]')
+  set('filters', JSON.stringify(filters.map(flatten)), '[]')
   set('join', join, DEFAULT_STATE.join)
   const opened = Object.entries(tabs).sort(([a], [b]) => (a < b ? -1 : 1))
   set('tabs', JSON.stringify(opened.flat()), '[]')
@@ -39,8 +51,17 @@ export function formatState(state: ExplorerState): string {
     const others = view === 'value' ? [] : [view]
     params.set('details', JSON.stringify([tab, search, orderBy, direction, page, ...others]))
   }
+  if (funnel !== undefined) {
+    params.set('funnel', JSON.stringify([funnel.within, ...funnel.steps.map(flatten)]))
+  }
   return params.toString()
 }
+
+const flatten = ({ field, operator, values }: FieldFilter): readonly string[] => [
+  field,
+  operator,
+  ...values,
+]
 
 /** Reads a state. Whatever is missing or not understood is as by default: a link never fails. */
 export function parseState(query: string): ExplorerState {
@@ -62,6 +83,7 @@ export function parseState(query: string): ExplorerState {
     tabs: parseTabs(parseList(params.get('tabs'))),
     cohort: choose('cohort', COHORTS, DEFAULT_STATE.cohort),
     ...parseDetails(parseList(params.get('details'))),
+    ...parseFunnel(parseList(params.get('funnel'))),
   }
 }
 
@@ -136,6 +158,15 @@ function parseDetails([tab, search, orderBy, direction, page, shown]: readonly u
   if (direction !== 'asc' && direction !== 'desc') return {}
   if (typeof page !== 'number' || !Number.isInteger(page) || page < 0) return {}
   return { details: { tab, view, search, orderBy, direction, page } }
+}
+
+function parseFunnel([within, ...steps]: readonly unknown[]): { readonly funnel?: Funnel } {
+  const isWindow =
+    within === 'visit' ||
+    (typeof within === 'number' && Number.isInteger(within) && within > 0 && within < 366)
+  return isWindow
+    ? { funnel: { within, steps: steps.flatMap(parseFilter).slice(0, MAX_FILTERS) } }
+    : {}
 }
 
 /**

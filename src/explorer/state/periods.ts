@@ -155,3 +155,11 @@ export function describePeriod(period: ShownPeriod, zone: string): string {
     text.length > 10 ? clockIn(zone, new Date(text)) : text + time
   return namePeriod(read(period.from, 'T00:00:00'), read(period.to, 'T23:59:59'))
 }
+
+/** A period of a response as dates, or as seconds where it does not consist of days of a zone. @param period its first and last second */
+export function fixPeriod({ from, to }: Range, zone: string): Range {
+  const [first, last] = [from, to].map((moment) => clockIn(zone, new Date(moment)))
+  return first?.slice(11) === '00:00:00' && last?.slice(11) === '23:59:59'
+    ? { from: first.slice(0, 10), to: last.slice(0, 10) }
+    : { from, to }
+}

@@ -68,6 +68,13 @@ export interface Details {
   readonly page: number
 }
 
+/** The dialog with a funnel. */
+export interface Funnel {
+  readonly steps: readonly FieldFilter[]
+  /** What the steps lie within: a visit, or so many days. */
+  readonly within: 'visit' | number
+}
+
 export interface ExplorerState {
   readonly period: ShownPeriod
   /** A time zone of the IANA database; undefined for that of the project. */
@@ -83,6 +90,8 @@ export interface ExplorerState {
   readonly cohort: Cohort
   /** The open dialog, if there is one. */
   readonly details?: Details | undefined
+  /** The open funnel, if there is one. */
+  readonly funnel?: Funnel | undefined
 }
 
 /** A state whose period can be asked about. */

@@ -1,6 +1,6 @@
 /** The bar: the project, who is there now, and what the numbers are about. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Query } from '../client/contract.js'
+import type { Project, Query } from '../client/contract.js'
 import { describeFilter } from '../queries/filters.js'
 import { clearFilters, negateFilter, removeFilter, set, type Change } from '../state/changes.js'
 import { LIVE, type AskedState } from '../state/state.js'
@@ -9,6 +9,7 @@ import { FilterMenu } from './filter-menu.js'
 import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
+import { ShareMenu } from './share-menu.js'
 import { Value } from './value.js'
 
 interface BarProps extends Parts {
@@ -16,6 +17,9 @@ interface BarProps extends Parts {
   readonly name: string
   /** The state whose period can be asked about. */
   readonly asked: AskedState
+  readonly project: Project | undefined
+  /** The query about the whole period. */
+  readonly totals: Query | undefined
   /** The query who is there now. */
   readonly live: Query | undefined
   readonly now: () => Date
@@ -23,7 +27,7 @@ interface BarProps extends Parts {
   readonly properties: readonly string[]
 }
 
-export function Bar({ name, live, now, properties, asked, ...parts }: BarProps) {
+export function Bar({ name, live, now, properties, asked, project, totals, ...parts }: BarProps) {
   const { state, change } = parts
   const [hasMore, setMore] = useState(false)
   const ref = useScrollPadding()
@@ -49,6 +53,13 @@ export function Bar({ name, live, now, properties, asked, ...parts }: BarProps) 
         <ComparisonMenu {...parts} />
         <ZoneMenu {...parts} />
         <FilterMenu {...parts} state={asked} now={now} properties={properties} />
+        <button
+          class="control"
+          onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
+        >
+          Funnel
+        </button>
+        <ShareMenu {...{ ...parts, asked, project, totals }} />
         <Search {...parts} state={asked} now={now} properties={properties} />
       </div>
       <FilterPills {...parts} />

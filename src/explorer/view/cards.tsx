@@ -42,7 +42,7 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
       </div>
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       <div class="corner">
-        <Menu text="?" label="What the numbers mean" class="query">
+        <Menu text="?" label="What the numbers mean" class="help">
           {() => (
             <>
               <dl class="meanings">

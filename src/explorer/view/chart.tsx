@@ -13,6 +13,8 @@ const HEIGHT = 250
 interface ChartProps {
   readonly series: Series
   readonly isOld: boolean
+  /** What happened, by the index of the point. */
+  readonly notes: ReadonlyMap<number, readonly string[]>
   /** The time zone of the page. */
   readonly zone: string
   /**
@@ -22,7 +24,7 @@ interface ChartProps {
   readonly onZoom: Zoom
 }
 
-export function Chart({ series, isOld, zone, onZoom }: ChartProps) {
+export function Chart({ series, isOld, zone, notes, onZoom }: ChartProps) {
   const { ref, width } = useWidth()
   const { metric, points, running } = series
   const count = points.length
@@ -46,12 +48,16 @@ export function Chart({ series, isOld, zone, onZoom }: ChartProps) {
         aria-valuemin={1}
         aria-valuemax={Math.max(1, count)}
         aria-valuenow={(active ?? 0) + 1}
-        aria-valuetext={describePoint(series, points[active ?? 0], zone)}
+        aria-valuetext={[
+          describePoint(series, points[active ?? 0], zone),
+          ...(notes.get(active ?? 0) ?? []),
+        ].join(', ')}
         {...ofChart}
       >
         {width > 0 && (
           <Drawing
             {...{ series, box, active, selected }}
+            noted={[...notes.keys()]}
             scale={buildScale(findHighest(series), METRICS[metric].scale)}
           />
         )}
@@ -59,6 +65,7 @@ export function Chart({ series, isOld, zone, onZoom }: ChartProps) {
       {point !== undefined && active !== undefined && (
         <Tip
           {...{ series, point, width, zone }}
+          notes={notes.get(active) ?? []}
           until={selected && points[selected[0] === active ? selected[1] : selected[0]]}
           x={placeX(active, count, box)}
           onZoom={count > 1 ? zoomByTouch : undefined}
@@ -97,6 +104,8 @@ function describePoint({ metric, size }: Series, point: Point | undefined, zone:
 interface TipProps extends Pick<ChartProps, 'zone'> {
   readonly series: Series
   readonly point: Point
+  /** What happened then. */
+  readonly notes: readonly string[]
   /** The other end of the selection, if there is one. */
   readonly until: Point | undefined
   /** Where the point lies, and how wide the chart is. */
@@ -107,7 +116,7 @@ interface TipProps extends Pick<ChartProps, 'zone'> {
 }
 
 /** What the chart says about the point that is read. */
-function Tip({ series, point, until, zone, x, width, onZoom }: TipProps) {
+function Tip({ series, point, notes, until, zone, x, width, onZoom }: TipProps) {
   const { metric, size, running, points } = series
   const ends = [point, ...(until === undefined ? [] : [until])].toSorted(
     (a, b) => points.indexOf(a) - points.indexOf(b),
@@ -135,6 +144,11 @@ function Tip({ series, point, until, zone, x, width, onZoom }: TipProps) {
             : `· ${nameBucket(point.comparedLabel, size)}`}
         </span>
       )}
+      {notes.map((note, i) => (
+        <span key={i} class="note">
+          {note}
+        </span>
+      ))}
       {onZoom !== undefined && (
         <button
           class="control"

@@ -11,11 +11,13 @@ interface DrawingProps {
   readonly box: Box
   /** The index of the point that is read. */
   readonly active: number | undefined
+  /** The indexes of the points that have notes. */
+  readonly noted: readonly number[]
   /** The stretch that is selected, as the first and the last index. */
   readonly selected: readonly [first: number, last: number] | undefined
 }
 
-export function Drawing({ series, scale, box, active, selected }: DrawingProps) {
+export function Drawing({ series, scale, box, active, noted, selected }: DrawingProps) {
   const { points, running, isCompared, size } = series
   const placeAll = (values: readonly (number | undefined)[]) => place(values, scale.max, box)
   const places = placeAll(points.map(({ value }) => value))
@@ -45,6 +47,15 @@ export function Drawing({ series, scale, box, active, selected }: DrawingProps) 
           d={drawLine(places.slice(Math.max(0, running - 1), running + 1))}
         />
       )}
+      {noted.map((i) => {
+        const x = placeX(i, points.length, box)
+        return (
+          <g key={i} class="note">
+            <line x1={x} x2={x} y1={box.top} y2={box.top + box.height} />
+            <circle cx={x} cy={box.top} r={4} />
+          </g>
+        )
+      })}
       {selected && <rect class="selected" {...placeStretch(selected, points.length, box)} />}
       {at !== undefined && (
         <line class="cursor" x1={at[0]} x2={at[0]} y1={box.top} y2={box.top + box.height} />

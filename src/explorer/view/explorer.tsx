@@ -6,6 +6,7 @@ import type { Query, ValuesResponse } from '../client/contract.js'
 import { buildQueries, PROPERTIES } from '../queries/build-queries.js'
 import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
 import type { KnownValues } from '../queries/filters.js'
+import { FUNNEL } from '../queries/funnel.js'
 import { PANELS } from '../queries/panels.js'
 import { divide, type AllTime } from '../state/intervals.js'
 import { resolvePeriod } from '../state/periods.js'
@@ -14,6 +15,7 @@ import { Bar } from './bar.js'
 import { Cards } from './cards.js'
 import { ChartSection } from './chart-section.js'
 import { DetailsDialog } from './details.js'
+import { FunnelDialog, type FunnelDialogProps } from './funnel-dialog.js'
 import { Panel } from './panel.js'
 import { FailureNote, findCommonFailure, findShown, type Parts } from './parts.js'
 import { FirstEvent, useProject } from './project.js'
@@ -57,18 +59,21 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
     <>
       <Bar
         {...parts}
-        asked={asked}
-        name={name}
+        {...{ asked, project, name, now, properties }}
+        totals={find('cards')}
         live={find('now')}
-        now={now}
-        properties={properties}
       />
       <main aria-busy={isAsking}>
         {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
           <Cards {...parts} query={find('cards')} />
-          <ChartSection {...parts} query={find('chart')} division={division} />
+          <ChartSection
+            {...parts}
+            projectId={project?.id}
+            query={find('chart')}
+            division={division}
+          />
         </div>
         <div class="panels">
           {PANELS.map((panel) => (
@@ -83,6 +88,22 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         </div>
       </main>
       <Shortcuts browser={browser} change={change} />
+      <Dialogs {...parts} {...{ queries, known }} source={{ state: asked, api, now, properties }} />
+    </>
+  )
+}
+
+interface DialogsProps extends Parts, Pick<FunnelDialogProps, 'source'> {
+  readonly queries: readonly Query[]
+  readonly known: KnownValues | undefined
+}
+
+/** The dialogs of the state. */
+function Dialogs({ queries, known, source, ...parts }: DialogsProps) {
+  const find = (id: string) => queries.find((one) => one.id === id)
+  return (
+    <>
+      <FunnelDialog {...parts} query={find(FUNNEL)} source={source} />
       <DetailsDialog {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )

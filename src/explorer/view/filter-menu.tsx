@@ -1,5 +1,5 @@
 /** Builds a filter: a field, an operator, and a value that is typed or chosen among those of the period. */
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useId, useMemo, useRef, useState } from 'preact/hooks'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { QueryResponse } from '../client/contract.js'
 import { createResponses } from '../client/responses.js'
@@ -52,8 +52,9 @@ interface ConditionFormProps extends ConditionSource {
   readonly onCondition: (condition: FieldFilter) => void
 }
 
-/** Asks for a condition. */
-function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormProps) {
+/** Asks for a condition: a field, an operator and a value. */
+export function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormProps) {
+  const listId = useId()
   const [field, setField] = useState('page:path')
   const [operator, setOperator] = useState<FilterOperator>('is')
   const [text, setText] = useState('')
@@ -92,7 +93,7 @@ function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormProps) {
         <input
           class="control"
           name="filter-value"
-          list="filter-values"
+          list={listId}
           required
           autocomplete="off"
           maxLength={200}
@@ -100,7 +101,7 @@ function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormProps) {
           onInput={({ currentTarget: { value } }) => type(value)}
         />
       </label>
-      <datalist id="filter-values">
+      <datalist id={listId}>
         {values.slice(0, MAX_LISTED).map((value) => (
           <option key={value} value={nameValue(field, value)} />
         ))}

@@ -11,6 +11,7 @@ import { formatJson } from '../code/literals.js'
 import { CopyButton } from './controls.js'
 import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
+import { saveFile } from './save-file.js'
 
 interface QueryMenuProps extends Parts {
   readonly query: Query | undefined
@@ -136,7 +137,7 @@ function CsvButton({ api, query }: { readonly api: Api; readonly query: Query })
     setStatus({ isBusy: true, message: '' })
     try {
       const { content, period } = await api.readTable(buildTableRequest(query))
-      save(content, nameTable(query, period))
+      saveFile(content, nameTable(query, period))
       setStatus({ isBusy: false, message: 'Downloaded' })
     } catch (error) {
       const reason = error instanceof ApiFailure ? error.message : String(error)
@@ -154,13 +155,3 @@ function CsvButton({ api, query }: { readonly api: Api; readonly query: Query })
 }
 
 const IDLE = { isBusy: false, message: '' }
-
-/** Saves a file where the browser keeps downloads. */
-function save(content: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = name
-  link.click()
-  // The browser has begun to read it after this turn.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}

@@ -147,7 +147,7 @@ describeExplorer('the explorer', (started) => {
     await page.focus('.period summary')
     await keyboard.press('Enter')
     await keyboard.press('Tab')
-    expect(await page.evaluate(`document.activeElement.textContent`)).toBe('Last 5 minutes')
+    expect(await page.evaluate(`document.activeElement.textContent`)).toBe('Last 30 minutes')
     await keyboard.press('Escape')
     expect(await page.evaluate(`document.activeElement.tagName`)).toBe('SUMMARY')
     expect(await page.$('.period details[open]')).toBeNull()

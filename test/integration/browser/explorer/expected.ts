@@ -1,6 +1,7 @@
 /** What the parts of the page must show, computed from answers of the API alone. */
 import type {
   AnalyticsQueryResponse,
+  FunnelResponse,
   Metric,
   RetentionResponse,
 } from '../../../../src/contract/api.js'
@@ -14,6 +15,7 @@ type Numbers = Readonly<Partial<Record<Metric, number | null>>>
 /** Computes the rows of a part whose query has this answer. */
 export function expectRows({ name, query }: ShownPart, answer: unknown): readonly ExpectedRow[] {
   if ('interval' in query) return expectCohorts(answer as RetentionResponse)
+  if ('steps' in query) return expectSteps(answer as FunnelResponse)
   const response = answer as AnalyticsQueryResponse
   if (name === 'cards') return expectCards(response)
   if (name === 'chart') return expectBuckets(response)
@@ -96,6 +98,12 @@ function expectGroups(
     )
   })
 }
+
+const expectSteps = ({ data }: FunnelResponse): readonly ExpectedRow[] =>
+  data.map((step) => ({
+    about: String(step.step),
+    values: [step.users, step.share_of_first, step.share_of_previous, step.median_seconds],
+  }))
 
 /** A row for each cohort with users. Its label is how the page names the week. */
 function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {

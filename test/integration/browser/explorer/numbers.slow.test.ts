@@ -208,6 +208,19 @@ describeExplorer('the explorer', (started) => {
     )
   })
 
+  test.each([
+    ['["visit",["page:path","is","/"],["event:name","is","signup"]]', 2],
+    [
+      '[30,["page:path","is","/","/pricing"],["page:path","contains","DOC"],["event:prop:plan","is","pro"]]',
+      3,
+    ],
+  ])('the funnel %s', (funnel, steps) =>
+    explore(`${PERIOD}&filters=[["browser","is","Safari"]]&funnel=${funnel}`, async (explorer) => {
+      const counts = await check(explorer)
+      expect(counts['details']).toBe(steps)
+    }),
+  )
+
   test('names that are markup are text, and a click on one filters by it', () =>
     explore(PERIOD, async (explorer) => {
       const path = `/blog/${MARKUP}`
