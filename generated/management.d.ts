@@ -293,6 +293,120 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{id}/goals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List goals
+         * @description Returns the goals of a project, by their names. An API key of the project may read them, too.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["listGoals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{id}/goals/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read a goal
+         * @description Returns a goal. An API key of the project may read it, too.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["getGoal"];
+        /**
+         * Define or change a goal
+         * @description Gives the goal exactly these filters and this value. Queries that name it know the change at once, for all time.
+         *     The same request again changes nothing, and the entity tag stays.
+         *
+         *     Needs an admin key with the scope `projects:write`.
+         */
+        readonly put: operations["putGoal"];
+        readonly post?: never;
+        /**
+         * Delete a goal
+         * @description Deletes a goal. Queries that name it are refused from then on.
+         *
+         *     Needs an admin key with the scope `projects:write`.
+         */
+        readonly delete: operations["deleteGoal"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{id}/segments": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List segments
+         * @description Returns the segments of a project, by their names. An API key of the project may read them, too.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["listSegments"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{id}/segments/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read a segment
+         * @description Returns a segment. An API key of the project may read it, too.
+         *
+         *     Needs an admin key with the scope `projects:read`.
+         */
+        readonly get: operations["getSegment"];
+        /**
+         * Define or change a segment
+         * @description Gives the segment exactly these filters. Queries and goals that name it know the change at once, for all time.
+         *     The same request again changes nothing, and the entity tag stays.
+         *
+         *     Needs an admin key with the scope `projects:write`.
+         */
+        readonly put: operations["putSegment"];
+        readonly post?: never;
+        /**
+         * Delete a segment
+         * @description Deletes a segment. Queries that name it are refused from then on. A segment that others name is not deleted.
+         *
+         *     Needs an admin key with the scope `projects:write`.
+         */
+        readonly delete: operations["deleteSegment"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/operations/{id}": {
         readonly parameters: {
             readonly query?: never;
@@ -1049,6 +1163,186 @@ export interface components {
             readonly notes: readonly components["schemas"]["Note"][];
         };
         /**
+         * Goal
+         * @description A named filter on events, whose conversions queries count: `conversions`, `converted_users`, `conversion_rate`, `value`.
+         * @example {
+         *       "name": "purchase",
+         *       "filters": [
+         *         {
+         *           "field": "event:name",
+         *           "operator": "is",
+         *           "value": [
+         *             "purchase"
+         *           ]
+         *         }
+         *       ],
+         *       "value": "event:prop:amount"
+         *     }
+         */
+        readonly Goal: {
+            /**
+             * @description The name.
+             * @example purchase
+             */
+            readonly name: string;
+            /**
+             * @description Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them.
+             * @example [
+             *       {
+             *         "field": "event:name",
+             *         "operator": "is",
+             *         "value": [
+             *           "purchase"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /**
+             * @description The event property with the value of a conversion, such as its amount; `null` without one.
+             * @example event:prop:amount
+             */
+            readonly value: string | null;
+        };
+        /**
+         * Settings of a goal
+         * @description What a goal is.
+         * @example {
+         *       "filters": [
+         *         {
+         *           "field": "event:name",
+         *           "operator": "is",
+         *           "value": [
+         *             "purchase"
+         *           ]
+         *         }
+         *       ],
+         *       "value": "event:prop:amount"
+         *     }
+         */
+        readonly GoalSettings: {
+            /**
+             * @description Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them.
+             * @example [
+             *       {
+             *         "field": "event:name",
+             *         "operator": "is",
+             *         "value": [
+             *           "purchase"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /**
+             * @description The event property with the value of a conversion, such as its amount; `null` without one.
+             * @example event:prop:amount
+             */
+            readonly value?: string | null;
+        };
+        /**
+         * Goals
+         * @description The goals of a project, by their names.
+         * @example {
+         *       "goals": []
+         *     }
+         */
+        readonly GoalList: {
+            /**
+             * @description The goals.
+             * @example []
+             */
+            readonly goals: readonly components["schemas"]["Goal"][];
+        };
+        /**
+         * Segment
+         * @description A named list of filters, which queries and goals use as one filter: `{ "type": "segment", "value": "mobile-de" }`.
+         * @example {
+         *       "name": "mobile-de",
+         *       "filters": [
+         *         {
+         *           "field": "country",
+         *           "operator": "is",
+         *           "value": [
+         *             "DE"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        readonly Segment: {
+            /**
+             * @description The name.
+             * @example purchase
+             */
+            readonly name: string;
+            /**
+             * @description Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them.
+             * @example [
+             *       {
+             *         "field": "event:name",
+             *         "operator": "is",
+             *         "value": [
+             *           "purchase"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly {
+                readonly [key: string]: unknown;
+            }[];
+        };
+        /**
+         * Settings of a segment
+         * @description What a segment is.
+         * @example {
+         *       "filters": [
+         *         {
+         *           "field": "country",
+         *           "operator": "is",
+         *           "value": [
+         *             "DE"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        readonly SegmentSettings: {
+            /**
+             * @description Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them.
+             * @example [
+             *       {
+             *         "field": "event:name",
+             *         "operator": "is",
+             *         "value": [
+             *           "purchase"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly {
+                readonly [key: string]: unknown;
+            }[];
+        };
+        /**
+         * Segments
+         * @description The segments of a project, by their names.
+         * @example {
+         *       "segments": []
+         *     }
+         */
+        readonly SegmentList: {
+            /**
+             * @description The segments.
+             * @example []
+             */
+            readonly segments: readonly components["schemas"]["Segment"][];
+        };
+        /**
          * Change
          * @description A change that somebody made.
          * @example {
@@ -1620,6 +1914,8 @@ export interface components {
         readonly UserId: string;
         /** @description The id of the note. */
         readonly NoteId: string;
+        /** @description The name of the goal or segment. */
+        readonly DefinitionName: string;
         /** @description The id of the operation. */
         readonly OperationId: string;
         /** @description The id of the operation that imports. */
@@ -1665,9 +1961,9 @@ export interface components {
         readonly OneProject: string;
         /** @description Confirms that data is deleted which a smaller `keepDays` keeps no longer. */
         readonly Confirm: boolean;
-        /** @description An entity tag. The change is made only if the project has it still; otherwise the response is 412. */
+        /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
         readonly IfMatch: string;
-        /** @description With `GET` an entity tag, which is answered by 304 while the project has it. With `PUT` only `*`, which creates and never replaces. */
+        /** @description With `GET` an entity tag, which is answered by 304 while it is current, for a project. With `PUT` only `*`, which creates and never replaces. */
         readonly IfNoneMatch: string;
         /**
          * @description A text of your choice for this request. The same request with it again, within 24 hours, gets the first response again and
@@ -1683,7 +1979,7 @@ export interface components {
         readonly RateLimit: string;
         /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
-        /** @description The entity tag of the version of the project. */
+        /** @description The entity tag of what is sent, as it is now. */
         readonly ETag: string;
         /** @description The path of what was created. */
         readonly Location: string;
@@ -1796,7 +2092,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description With `GET` an entity tag, which is answered by 304 while the project has it. With `PUT` only `*`, which creates and never replaces. */
+                /** @description With `GET` an entity tag, which is answered by 304 while it is current, for a project. With `PUT` only `*`, which creates and never replaces. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path: {
@@ -1840,9 +2136,9 @@ export interface operations {
                 readonly confirm?: components["parameters"]["Confirm"];
             };
             readonly header?: {
-                /** @description An entity tag. The change is made only if the project has it still; otherwise the response is 412. */
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description With `GET` an entity tag, which is answered by 304 while the project has it. With `PUT` only `*`, which creates and never replaces. */
+                /** @description With `GET` an entity tag, which is answered by 304 while it is current, for a project. With `PUT` only `*`, which creates and never replaces. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path: {
@@ -1904,7 +2200,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description An entity tag. The change is made only if the project has it still; otherwise the response is 412. */
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
@@ -1950,7 +2246,7 @@ export interface operations {
                 readonly confirm?: components["parameters"]["Confirm"];
             };
             readonly header?: {
-                /** @description An entity tag. The change is made only if the project has it still; otherwise the response is 412. */
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
@@ -1998,7 +2294,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description An entity tag. The change is made only if the project has it still; otherwise the response is 412. */
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
                 /**
                  * @description A text of your choice for this request. The same request with it again, within 24 hours, gets the first response again and
@@ -2530,6 +2826,372 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly listGoals: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The goals. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GoalList"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getGoal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The name of the goal or segment. */
+                readonly name: components["parameters"]["DefinitionName"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The goal. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Goal"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly putGoal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description With `GET` an entity tag, which is answered by 304 while it is current, for a project. With `PUT` only `*`, which creates and never replaces. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The name of the goal or segment. */
+                readonly name: components["parameters"]["DefinitionName"];
+            };
+            readonly cookie?: never;
+        };
+        /** @description The goal, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GoalSettings"];
+            };
+        };
+        readonly responses: {
+            /** @description The goal, which existed. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Goal"];
+                };
+            };
+            /** @description The goal, which is new. */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly Location: components["headers"]["Location"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Goal"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly deleteGoal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The name of the goal or segment. */
+                readonly name: components["parameters"]["DefinitionName"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The goal is deleted. */
+            readonly 204: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly listSegments: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The segments. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SegmentList"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getSegment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The name of the goal or segment. */
+                readonly name: components["parameters"]["DefinitionName"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The segment. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Segment"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly putSegment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description With `GET` an entity tag, which is answered by 304 while it is current, for a project. With `PUT` only `*`, which creates and never replaces. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The name of the goal or segment. */
+                readonly name: components["parameters"]["DefinitionName"];
+            };
+            readonly cookie?: never;
+        };
+        /** @description The segment, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SegmentSettings"];
+            };
+        };
+        readonly responses: {
+            /** @description The segment, which existed. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Segment"];
+                };
+            };
+            /** @description The segment, which is new. */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly Location: components["headers"]["Location"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Segment"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly deleteSegment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An entity tag. The change is made only if the project, the goal or the segment has it still; otherwise the response is 412. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of the project. */
+                readonly id: components["parameters"]["ProjectId"];
+                /** @description The name of the goal or segment. */
+                readonly name: components["parameters"]["DefinitionName"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The segment is deleted. */
+            readonly 204: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 429: components["responses"]["RateLimitExceeded"];

@@ -120,6 +120,37 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/journeys": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Query journeys
+         * @description Counts what visits do after a page or event, step by step, or what they did before it.
+         *
+         *     - The **anchor** is `from` or `to`: filters, as those of a funnel's step. It is the first event of a visit that matches them, so a visit has
+         *       one anchor. `from` counts the steps after it, `to` those before it. Step 1 is the nearest one.
+         *     - Steps are the pageviews of the visit, by path. With `kinds: [page, event]`, custom events are steps, too, by name. What is repeated
+         *       at once is one step: a page that is loaded again, also one that is the anchor.
+         *     - A step has a row for each of its `limit` largest pages and events, one of the kind `other` for the rest, and one of the kind `none` for visits without such
+         *       a step: they had ended, or with `to` had not begun. Rows without visits are left out.
+         *     - All events lie in the period and match `filters`. Events of the same millisecond are in the order of pages and events, and then of their paths and names.
+         *     - Everything is exact. The `visits` of a step add up to those that reached the step before it, so those of step 1 to the visits of the anchor.
+         *       A user counts once in each row, and may be in several.
+         *     - A visit is a session here, also one without a pageview.
+         */
+        readonly post: operations["queryJourneys"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/analytics/batch": {
         readonly parameters: {
             readonly query?: never;
@@ -245,6 +276,30 @@ export interface paths {
          *     The names of tables, the reasons and the SQL are for readers. They may change with every version of the service.
          */
         readonly post: operations["explainFunnel"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/analytics/journeys/explain": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Explain journeys
+         * @description Shows how a request for journeys would be answered, as `POST /v1/analytics/explain` does for a query: what is read and why no
+         *     pre-computed counts, and the SQL. It is not run: no event is read. It is refused as `POST /v1/analytics/journeys` would
+         *     refuse it.
+         *
+         *     The names of tables, the reasons and the SQL are for readers. They may change with every version of the service.
+         */
+        readonly post: operations["explainJourneys"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -836,7 +891,7 @@ export interface components {
         /**
          * Metrics
          * @description The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
-         *     event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+         *     event property and for those of a goal. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
          *     depend on the other metrics.
          * @default [
          *       "users",
@@ -866,15 +921,20 @@ export interface components {
         readonly MetricNames: readonly components["schemas"]["Metric"][];
         /**
          * Metric of a query
-         * @description The name of a metric, or a metric over the numbers of an event property.
+         * @description The name of a metric, a metric over the numbers of an event property, or a metric of a goal.
          * @example users
          * @example {
          *       "metric": "sum",
          *       "of": "event:prop:amount",
          *       "as": "revenue"
          *     }
+         * @example {
+         *       "metric": "conversion_rate",
+         *       "goal": "purchase",
+         *       "as": "purchase_rate"
+         *     }
          */
-        readonly QueryMetric: components["schemas"]["Metric"] | components["schemas"]["NumericMetric"];
+        readonly QueryMetric: components["schemas"]["Metric"] | components["schemas"]["NumericMetric"] | components["schemas"]["GoalMetric"];
         /**
          * Metric over numbers
          * @description A metric over the numbers that matching events have in a property. A number is the text of a number as JSON writes it, such as
@@ -922,6 +982,75 @@ export interface components {
          * @enum {string}
          */
         readonly NumericFunction: "sum" | "avg" | "min" | "max" | "median" | "p75" | "p90" | "p95" | "p99" | "count";
+        /**
+         * Metric of a goal
+         * @description A metric of a goal of the project: of those matching events that satisfy the filters of the goal, its conversions. Each
+         *     conversion is in the group of its event; attributes of a session are those of the visit in which it happened.
+         *
+         *     A goal may be changed or deleted at any time. A query knows it as it is when the query arrives, for all time.
+         * @example {
+         *       "metric": "conversion_rate",
+         *       "goal": "purchase",
+         *       "as": "purchase_rate"
+         *     }
+         */
+        readonly GoalMetric: {
+            readonly metric: components["schemas"]["GoalFunction"];
+            readonly goal: components["schemas"]["DefinitionName"];
+            /**
+             * @description The name of the metric in the rows, in `order_by`, and of its columns: letters, digits and `_`, the first a letter, at most 64. It is
+             *     not the name of another metric.
+             * @example purchase_rate
+             */
+            readonly as: string;
+            /**
+             * @description For `conversion_rate`: whose share it is, that of `users`, as if this is left out, or that of `visits`.
+             * @example visits
+             * @enum {string}
+             */
+            readonly of?: "users" | "visits";
+            /**
+             * @description For `value`: `false` if the numbers are no amounts of money, so that they are added up whatever `currency` says.
+             * @example false
+             */
+            readonly money?: boolean;
+            /**
+             * @description In a response: the filters of the goal. What a request has here is replaced.
+             * @example [
+             *       {
+             *         "field": "event:name",
+             *         "operator": "is",
+             *         "value": [
+             *           "purchase"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters?: readonly components["schemas"]["QueryFilter"][];
+            /** @description In a response: the property with the value of a conversion, if the goal has one. What a request has here is replaced. */
+            readonly value?: components["schemas"]["PropertyGrouping"];
+        };
+        /**
+         * Function of a goal
+         * @description - `conversions`: how many events satisfy the filters of the goal.
+         *     - `converted_users`: how many users have such an event.
+         *     - `converted_visits`: how many visits have such an event. As users are, a visit is counted in each row that has such an event of
+         *       it.
+         *     - `conversion_rate`: converted users in per cent of the users of the row, with two decimals; with `of: visits`, converted
+         *       visits in per cent of the visits that have events in the row. `null` if there are none.
+         *     - `value`: the sum of the numbers in the property that is the value of the goal, over its conversions, exactly as `sum` adds
+         *       up numbers; 0 without a number. `metadata.numbers` says how many conversions have one. Amounts in several currencies are
+         *       refused as for `sum`.
+         * @example conversions
+         * @enum {string}
+         */
+        readonly GoalFunction: "conversions" | "converted_users" | "converted_visits" | "conversion_rate" | "value";
+        /**
+         * Name of a goal or segment
+         * @description A name within the project: letters, digits, `_`, `.` and `-`, the first a letter or a digit, at most 64.
+         * @example purchase
+         */
+        readonly DefinitionName: string;
         /**
          * Groupings
          * @description Divides the result into rows. Empty: one row for the whole period. An interval: a time series. Any other
@@ -1237,6 +1366,62 @@ export interface components {
          */
         readonly FunnelWindow: "visit" | number;
         /**
+         * Journeys request
+         * @description A request for journeys. Only `date_range` and one of `from` and `to` are required.
+         * @example {
+         *       "date_range": "30days",
+         *       "from": {
+         *         "filters": [
+         *           {
+         *             "field": "page:path",
+         *             "operator": "is",
+         *             "value": [
+         *               "/pricing"
+         *             ]
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        readonly JourneysRequest: {
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * @description The page or event that journeys start at. All filters of a request, those of its anchor among them, may be at most 20, with
+             *     at most 40 string clauses.
+             */
+            readonly from?: components["schemas"]["FunnelStep"];
+            /** @description The page or event that journeys lead to. Their steps are counted backwards. */
+            readonly to?: components["schemas"]["FunnelStep"];
+            /**
+             * @description What the steps are. `page` are pageviews, by path, and `event` are custom events, by name.
+             * @default [
+             *       "page"
+             *     ]
+             * @example [
+             *       "page",
+             *       "event"
+             *     ]
+             */
+            readonly kinds?: readonly ("page" | "event")[];
+            /**
+             * Format: int32
+             * @description How many steps are counted.
+             * @default 3
+             * @example 3
+             */
+            readonly depth?: number;
+            /**
+             * Format: int32
+             * @description How many pages and events of each step have a row of their own.
+             * @default 10
+             * @example 10
+             */
+            readonly limit?: number;
+            readonly filters?: components["schemas"]["Filters"];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+            readonly time_zone?: components["schemas"]["TimeZone"];
+        };
+        /**
          * Batch request
          * @description Several queries, each with an id.
          * @example {
@@ -1303,17 +1488,18 @@ export interface components {
              *       "date_range": "today"
              *     }
              */
-            readonly body: components["schemas"]["AnalyticsQueryRequest"] | components["schemas"]["ValuesRequest"] | components["schemas"]["RetentionRequest"] | components["schemas"]["FunnelRequest"];
+            readonly body: components["schemas"]["AnalyticsQueryRequest"] | components["schemas"]["ValuesRequest"] | components["schemas"]["RetentionRequest"] | components["schemas"]["FunnelRequest"] | components["schemas"]["JourneysRequest"];
         };
         /**
          * Batch operation
          * @description Which operation answers the query: `query` is `POST /v1/analytics/query`, `values` is `POST /v1/analytics/values`,
-         *     `retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`.
+         *     `retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`,
+         *     `journeys` is `POST /v1/analytics/journeys`.
          * @default query
          * @example query
          * @enum {string}
          */
-        readonly BatchOperation: "query" | "values" | "retention" | "funnel";
+        readonly BatchOperation: "query" | "values" | "retention" | "funnel" | "journeys";
         /**
          * Date range
          * @description The period of the query: a preset, the last days, weeks or months, or its start and its end, as an object or an array. Both ends are **included**: a period
@@ -1807,7 +1993,7 @@ export interface components {
          *       "anonymous": false
          *     }
          */
-        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
+        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"] | components["schemas"]["SegmentFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -2374,6 +2560,38 @@ export interface components {
             readonly filters: readonly components["schemas"]["QueryFilter"][];
         };
         /**
+         * Segment filter
+         * @description Whether an event satisfies all filters of a segment of the project. Inside of a group with `not`: whether it does not.
+         *
+         *     A segment may be changed or deleted at any time. A query knows it as it is when the query arrives. The filters of segments
+         *     count as if they were those of the request.
+         * @example {
+         *       "type": "segment",
+         *       "value": "mobile-de"
+         *     }
+         */
+        readonly SegmentFilter: {
+            /**
+             * @description Always `segment`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "segment";
+            readonly value: components["schemas"]["DefinitionName"];
+            /**
+             * @description In a response: the filters of the segment. What a request has here is replaced.
+             * @example [
+             *       {
+             *         "field": "country",
+             *         "operator": "is",
+             *         "value": [
+             *           "DE"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters?: readonly components["schemas"]["QueryFilter"][];
+        };
+        /**
          * Group operator
          * @description - `and`: an event satisfies all filters of the group.
          *     - `or`: it satisfies at least one of them.
@@ -2861,7 +3079,7 @@ export interface components {
              *       }
              *     }
              */
-            readonly body: components["schemas"]["AnalyticsQueryResponse"] | components["schemas"]["ValuesResponse"] | components["schemas"]["RetentionResponse"] | components["schemas"]["FunnelResponse"] | components["schemas"]["ErrorResponse"];
+            readonly body: components["schemas"]["AnalyticsQueryResponse"] | components["schemas"]["ValuesResponse"] | components["schemas"]["RetentionResponse"] | components["schemas"]["FunnelResponse"] | components["schemas"]["JourneysResponse"] | components["schemas"]["ErrorResponse"];
             /**
              * Format: int32
              * @description Only with the statuses 429 and 503: the seconds after which to send the query again, as in `Retry-After`.
@@ -3220,6 +3438,73 @@ export interface components {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedFunnelQuery"];
             /** @description The plan of the events that all steps look at. */
+            readonly plan: components["schemas"]["QueryPlan"];
+            /**
+             * Format: int32
+             * @description The number of database servers that store the project.
+             * @example 1
+             */
+            readonly shards: number;
+            readonly state?: components["schemas"]["DataState"];
+            /**
+             * Format: int64
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+             *     viewers of public dashboards.
+             * @example 62
+             */
+            readonly estimatedRows: number | null;
+            readonly statement: components["schemas"]["PlannedStatement"];
+        };
+        /**
+         * Journeys explain response
+         * @description How a request for journeys would be answered.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "to": {
+         *           "filters": [],
+         *           "filtersOperator": "and"
+         *         },
+         *         "kinds": [
+         *           "page"
+         *         ],
+         *         "depth": 3,
+         *         "limit": 10,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "plan": {
+         *         "period": {
+         *           "from": "2026-01-01T00:00:00Z",
+         *           "to": "2026-01-31T23:59:59Z"
+         *         },
+         *         "reads": [],
+         *         "rejected": [],
+         *         "userCounting": "all",
+         *         "considered": []
+         *       },
+         *       "shards": 1,
+         *       "estimatedRows": 38,
+         *       "statement": {
+         *         "sql": "SELECT count() FROM events WHERE project_id = {p0:String}",
+         *         "parameters": {
+         *           "p0": "shop"
+         *         },
+         *         "isOnly": true
+         *       }
+         *     }
+         */
+        readonly JourneysExplainResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedJourneysQuery"];
+            /** @description The plan of the events that journeys are made of. */
             readonly plan: components["schemas"]["QueryPlan"];
             /**
              * Format: int32
@@ -3655,6 +3940,196 @@ export interface components {
              * @example 41.5
              */
             readonly median_seconds: number | null;
+        };
+        /**
+         * Journeys response
+         * @description The steps of journeys, with the request as the service interpreted it.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "from": {
+         *           "filters": [
+         *             {
+         *               "field": "page:path",
+         *               "operator": "is",
+         *               "value": [
+         *                 "/pricing"
+         *               ]
+         *             }
+         *           ],
+         *           "filtersOperator": "and"
+         *         },
+         *         "kinds": [
+         *           "page"
+         *         ],
+         *         "depth": 1,
+         *         "limit": 1,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "data": [
+         *         {
+         *           "step": 0,
+         *           "kind": "anchor",
+         *           "value": null,
+         *           "visits": 812,
+         *           "users": 790,
+         *           "share_of_visits": 100
+         *         },
+         *         {
+         *           "step": 1,
+         *           "kind": "page",
+         *           "value": "/signup",
+         *           "visits": 203,
+         *           "users": 199,
+         *           "share_of_visits": 25
+         *         }
+         *       ]
+         *     }
+         */
+        readonly JourneysResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedJourneysQuery"];
+            /**
+             * @description The anchor, then the rows of each step: pages and events with the most visits first, then `other` and `none`.
+             * @example [
+             *       {
+             *         "step": 0,
+             *         "kind": "anchor",
+             *         "value": null,
+             *         "visits": 812,
+             *         "users": 790,
+             *         "share_of_visits": 100
+             *       }
+             *     ]
+             */
+            readonly data: readonly components["schemas"]["JourneyRow"][];
+        };
+        /**
+         * Resolved journeys query
+         * @description The request as the service interpreted it, with every default filled in.
+         * @example {
+         *       "date_range": [
+         *         "2026-01-01",
+         *         "2026-01-31"
+         *       ],
+         *       "from": {
+         *         "filters": [
+         *           {
+         *             "field": "page:path",
+         *             "operator": "is",
+         *             "value": [
+         *               "/pricing"
+         *             ]
+         *           }
+         *         ],
+         *         "filtersOperator": "and"
+         *       },
+         *       "kinds": [
+         *         "page"
+         *       ],
+         *       "depth": 3,
+         *       "limit": 10,
+         *       "filters": [],
+         *       "filtersOperator": "and"
+         *     }
+         */
+        readonly ResolvedJourneysQuery: {
+            readonly date_range: components["schemas"]["ResolvedDateRange"];
+            /** @description The page or event that journeys start at, if the request has it. */
+            readonly from?: components["schemas"]["FunnelStep"];
+            /** @description The page or event that journeys lead to, if the request has it. */
+            readonly to?: components["schemas"]["FunnelStep"];
+            /**
+             * @description What the steps are.
+             * @example [
+             *       "page"
+             *     ]
+             */
+            readonly kinds: readonly ("page" | "event")[];
+            /**
+             * Format: int32
+             * @description How many steps are counted.
+             * @example 3
+             */
+            readonly depth: number;
+            /**
+             * Format: int32
+             * @description How many pages and events of each step have a row of their own.
+             * @example 10
+             */
+            readonly limit: number;
+            /**
+             * @description The filters; empty if there are none.
+             * @example [
+             *       {
+             *         "field": "browser",
+             *         "operator": "is",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["QueryFilter"][];
+            readonly filtersOperator: components["schemas"]["FiltersOperator"];
+            readonly time_zone?: components["schemas"]["TimeZone"];
+        };
+        /**
+         * Journey row
+         * @description A page or event of a step, or those visits that have none of the others.
+         * @example {
+         *       "step": 1,
+         *       "kind": "page",
+         *       "value": "/signup",
+         *       "visits": 203,
+         *       "users": 199,
+         *       "share_of_visits": 25
+         *     }
+         */
+        readonly JourneyRow: {
+            /**
+             * Format: int32
+             * @description How many steps it lies from the anchor; 0 for the anchor.
+             * @example 1
+             */
+            readonly step: number;
+            /**
+             * @description `anchor` for the visits with an anchor, `page` or `event`, `other` for all pages and events of the step that have no row, and `none` for
+             *     visits without such a step.
+             * @example page
+             * @enum {string}
+             */
+            readonly kind: "anchor" | "page" | "event" | "other" | "none";
+            /**
+             * @description The path of the page or the name of the event; `null` for other kinds.
+             * @example /signup
+             */
+            readonly value: string | null;
+            /**
+             * Format: int64
+             * @description The number of visits.
+             * @example 203
+             */
+            readonly visits: number;
+            /**
+             * Format: int64
+             * @description The number of users with such a visit.
+             * @example 199
+             */
+            readonly users: number;
+            /**
+             * @description The visits as a share of those with an anchor, in per cent, rounded to two decimals; `null` if there are none.
+             * @example 25
+             */
+            readonly share_of_visits: number | null;
         };
         /**
          * Export response
@@ -4138,6 +4613,8 @@ export interface components {
              * @example event:prop:amount
              */
             readonly of: string;
+            /** @description For the value of a goal, the goal. Its conversions alone are counted. */
+            readonly goal?: components["schemas"]["DefinitionName"];
             /**
              * Format: int64
              * @description Events with a number. 0 means that no event of the query has one, which may be a misspelled name.
@@ -5082,6 +5559,76 @@ export interface operations {
             readonly default: components["responses"]["OtherError"];
         };
     };
+    readonly queryJourneys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of the response that you have, or several of them, separated by commas. If the response is still one of these, the
+                 *     response is 304 without a body (see [Caching](/docs/api#caching)).
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The request, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["JourneysRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The steps, with the anchor as the first row. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Period": components["headers"]["TallyPeriod"];
+                    readonly "Tally-Total": components["headers"]["TallyTotal"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JourneysResponse"];
+                    readonly "text/csv": components["schemas"]["CsvTable"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonTable"];
+                    readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
+                    readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
+                };
+            };
+            /** @description The response is the one that `If-None-Match` names. It has no body. */
+            readonly 304: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
     readonly queryBatch: {
         readonly parameters: {
             readonly query?: never;
@@ -5272,6 +5819,48 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["FunnelExplainResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly explainJourneys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The request, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["JourneysRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The explanation. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JourneysExplainResponse"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];

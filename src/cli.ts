@@ -16,6 +16,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   backup: async () => (await import('./commands/operate/backup.js')).addBackup,
   restore: async () => (await import('./commands/operate/restore.js')).addRestore,
   project: async () => (await import('./commands/project.js')).addProject,
+  goal: async () => (await import('./commands/definitions.js')).addDefinitions('goal'),
+  segment: async () => (await import('./commands/definitions.js')).addDefinitions('segment'),
   usage: async () => (await import('./commands/usage.js')).addUsage,
   key: async () => (await import('./commands/key.js')).addKey,
   open: async () => (await import('./commands/open.js')).addOpen,

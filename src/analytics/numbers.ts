@@ -5,7 +5,7 @@ import { PROPERTY_PREFIX } from '../contract/filter-fields.js'
 import { isNumberMetric } from '../model/metrics.js'
 import type { Query } from './request/query.js'
 
-/** What every row says about the numbers of all of them, by the place of the property. */
+/** What every row says about the numbers of all of them, by the place of their source. */
 export type NumberFacts = Readonly<
   Partial<Record<`numbers_${number}_${'counted' | 'others'}`, number>> &
     Partial<Record<`numbers_${number}_currencies`, readonly string[]>>
@@ -23,15 +23,16 @@ export function shapeMetadata(
   row: NumberFacts | undefined,
   total: number,
 ): Pick<AnalyticsQueryResponse, 'metadata'> {
-  const properties = new Map(
-    metrics.filter(isNumberMetric).map(({ property, place }) => [property, place] as const),
+  const sources = new Map(
+    metrics.filter(isNumberMetric).map((metric) => [metric.place, metric] as const),
   )
-  if (properties.size === 0) return {}
+  if (sources.size === 0) return {}
   const unknown = row === undefined && total > 0 ? null : 0
   return {
     metadata: {
-      numbers: [...properties].map(([property, place]) => ({
+      numbers: [...sources].map(([place, { property, goalName }]) => ({
         of: `${PROPERTY_PREFIX}${property}`,
+        ...(goalName === undefined ? {} : { goal: goalName }),
         counted: row?.[`numbers_${place}_counted`] ?? unknown,
         left_out: row?.[`numbers_${place}_others`] ?? unknown,
       })),

@@ -1,6 +1,6 @@
 /** Stores API keys, without their tokens. A key has one row per version; the row with the highest version counts. */
 import type { Connection } from '../clickhouse/connection.js'
-import { insertJoined } from '../clickhouse/joined-insert.js'
+import { joinInserts } from '../clickhouse/joined-calls.js'
 import {
   optionalTime,
   sql,
@@ -153,12 +153,13 @@ async function select(connection: Connection, where: Sql): Promise<readonly KeyR
   return rows
 }
 
-const API_KEYS = sql`api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)`
+const insertVersion = joinInserts(
+  sql`api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)`,
+)
 
 const insert = (writer: Connection, key: StoredKey, version: number): Promise<void> =>
-  insertJoined(
+  insertVersion(
     writer,
-    API_KEYS,
     sql`${string(key.id)}, ${string(key.projectId)}, ${string(key.kid)}, ${string(key.name)},
         ${strings(key.scopes)}, ${time(key.createdAt)}, ${optionalTime(key.expiresAt)},
         ${optionalTime(key.revokedAt)}, ${uint64(version)}`,

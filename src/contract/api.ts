@@ -58,6 +58,14 @@ export type FunnelRequest = Required<Omit<FunnelBody, 'steps' | 'time_zone'>> &
   }
 export type FunnelResponse = Schemas['FunnelResponse']
 export type FunnelStepResult = Schemas['FunnelStepResult']
+type JourneysBody = WithoutForms<Schemas['JourneysRequest']>
+type Anchor = Required<Schemas['FunnelStep']>
+/** A validated request for journeys: every default is filled in, also those of its anchor. */
+export type JourneysRequest = Required<Omit<JourneysBody, 'from' | 'to' | 'time_zone'>> &
+  Pick<JourneysBody, 'time_zone'> & { readonly from?: Anchor; readonly to?: Anchor }
+export type JourneysResponse = Schemas['JourneysResponse']
+export type JourneyRow = Schemas['JourneyRow']
+export type JourneyKind = JourneyRow['kind']
 type ExportBody = WithoutForms<Schemas['ExportRequest']>
 /** A validated request for events: every default is filled in. */
 export type ExportRequest = Required<Omit<ExportBody, 'limit' | 'time_zone'>> &
@@ -81,6 +89,7 @@ export type ExplainResponse = Schemas['ExplainResponse']
 export type DataState = Schemas['DataState']
 export type RetentionExplainResponse = Schemas['RetentionExplainResponse']
 export type FunnelExplainResponse = Schemas['FunnelExplainResponse']
+export type JourneysExplainResponse = Schemas['JourneysExplainResponse']
 export type BatchResult = Schemas['BatchResult']
 export type Period = Schemas['Period']
 export type Row = Schemas['QueryRow']
@@ -93,6 +102,8 @@ export type Preset = Schemas['Preset']
 export type Metric = Schemas['Metric']
 /** A metric over the numbers of an event property. */
 export type NumericMetric = Schemas['NumericMetric']
+/** A metric of a goal. With `filters`, and `value` if the goal has one, once the goal has been looked up. */
+export type GoalMetric = Schemas['GoalMetric']
 export type Interval = Schemas['Interval']
 /** The size of the buckets of a time series. */
 export type BucketSize = Schemas['BucketSize']

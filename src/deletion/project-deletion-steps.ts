@@ -39,6 +39,7 @@ const TABLES = [
   sql`query_usage`,
   sql`cutoffs`,
   sql`notes`,
+  sql`definitions`,
   sql`uploads`,
   sql`paired_projects`,
 ]

@@ -1,6 +1,6 @@
 /** The audit log: who changed what. An entry is written when its change is made, and is never changed. */
 import type { Connection } from '../clickhouse/connection.js'
-import { insertJoined } from '../clickhouse/joined-insert.js'
+import { joinInserts } from '../clickhouse/joined-calls.js'
 import { and, sql, statement, string, TRUE, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { randomId } from '../lib/random-id.js'
 import type { StoredProject } from '../projects/project.js'
@@ -19,6 +19,7 @@ export type Action =
   | 'note.create'
   | 'note.delete'
   | 'import.start'
+  | `${'goal' | 'segment'}.${'create' | 'update' | 'delete'}`
 
 export type Values = Readonly<Record<string, unknown>>
 
@@ -46,15 +47,16 @@ interface Recorded {
 /** Records a change. @param recorded without secrets */
 export function recordChange(context: ManagementContext, recorded: Recorded): Promise<void> {
   const { action, project, target = '', before, after } = recorded
-  return insertJoined(
+  return insertEntry(
     context.cluster.home.store.writer,
-    AUDIT_LOG,
     sql`${string(randomId('chg_', 12))}, ${string(context.actor)}, ${string(action)}, ${string(project.id)},
   ${string(project.org ?? '')}, ${string(target)}, ${toJson(before)}, ${toJson(after)}`,
   )
 }
 
-const AUDIT_LOG = sql`audit_log (id, actor, action, project_id, org, target, before, after)`
+const insertEntry = joinInserts(
+  sql`audit_log (id, actor, action, project_id, org, target, before, after)`,
+)
 
 /** Records the deletion of a project. */
 export const recordProjectDeletion = (

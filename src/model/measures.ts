@@ -1,6 +1,7 @@
 /** The measures: what scans count. Metrics are computed from them. */
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord } from '../lib/records.js'
+import { getGoalColumn, type GoalMeasure } from './goals.js'
 import { getNoNumbers, getNumberColumn, mergeNumbers, type NumberMeasure } from './numbers.js'
 
 /** The sums over rows of `events`, and those over rows of `sessions`. */
@@ -16,8 +17,11 @@ export type SumMeasure = (typeof EVENT_SUMS)[number] | (typeof VISIT_SUMS)[numbe
  */
 export type NamedMeasure = SumMeasure | 'users' | 'new_users'
 
-/** Measures with a name, and those of the numbers in a property. */
-export type Measure = NamedMeasure | NumberMeasure
+/** What is computed from events alone: from the numbers in a property, or from the conversions of a goal. */
+export type EventMeasure = NumberMeasure | GoalMeasure
+
+/** Measures with a name, and those of events alone. */
+export type Measure = NamedMeasure | EventMeasure
 
 const MEASURES: readonly NamedMeasure[] = ['users', 'new_users', ...EVENT_SUMS, ...VISIT_SUMS]
 
@@ -27,13 +31,18 @@ export const MEASURE_COLUMNS: Readonly<Record<NamedMeasure, Sql>> = buildRecord(
   (measure) => declaredName(`measure_${measure}`),
 )
 
+/** Whether a measure is one that events alone have. */
+export const isOfEvents = (measure: Measure): measure is EventMeasure => typeof measure === 'object'
+
 /** Whether a measure is one of the numbers in a property. */
 export const isOfNumbers = (measure: Measure): measure is NumberMeasure =>
-  typeof measure === 'object'
+  isOfEvents(measure) && 'property' in measure
 
 /** Returns the name of the column of a measure in a scan. */
-export const getColumn = (measure: Measure): Sql =>
-  isOfNumbers(measure) ? getNumberColumn(measure) : MEASURE_COLUMNS[measure]
+export function getColumn(measure: Measure): Sql {
+  if (isOfNumbers(measure)) return getNumberColumn(measure)
+  return isOfEvents(measure) ? getGoalColumn(measure) : MEASURE_COLUMNS[measure]
+}
 
 /** Merges a measure of several groups. @param column that of the measure. Users of different groups do not add up. */
 export const mergeMeasure = (measure: Measure, column: Sql): Sql =>

@@ -3,10 +3,14 @@ import type { Metric } from '../contract/api.js'
 import { declaredName, numberedName, sql, type Sql } from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
 import { MEASURE_COLUMNS, type Measure, type NamedMeasure } from './measures.js'
+import { computeGoalMetric, type GoalMetric } from './goals.js'
 import { computeNumberMetric, isCountOfNumbers, type NumberMetric } from './numbers.js'
 
-/** A metric of a query: one with a name of its own, or one over the numbers of a property. */
-export type QueryMetric = Metric | NumberMetric
+/** A metric of a query that the query names: one over the numbers of a property, or one of a goal. */
+type OwnMetric = NumberMetric | GoalMetric
+
+/** A metric of a query: one of the contract, or one that the query names. */
+export type QueryMetric = Metric | OwnMetric
 
 /** What the name of a column begins with: the metric, that of all groups, and both in the period that is compared. */
 type ColumnKind = 'metric' | 'total' | 'compared' | 'compared_total'
@@ -18,7 +22,7 @@ export interface MetricRow {
   /** Its name in the response. */
   readonly name: string
   /** The measures that it is computed from. */
-  readonly measures: readonly [Measure, ...Measure[]]
+  readonly measures: readonly Measure[]
   /**
    * Whether it relates the events of a group to its visits: it is null where visits are grouped by another value than their
    * events, as by entry page.
@@ -105,21 +109,36 @@ const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
 /** The names of the metrics of the contract. */
 export const METRIC_NAMES: readonly string[] = Object.keys(METRICS)
 
+const isOwn = (metric: QueryMetric): metric is OwnMetric => typeof metric === 'object'
+
 /** Whether a metric is one over the numbers of a property. */
 export const isNumberMetric = (metric: QueryMetric): metric is NumberMetric =>
-  typeof metric === 'object'
+  isOwn(metric) && 'property' in metric
 
 /** Describes a metric of a query. */
 export const describeMetric = (metric: QueryMetric): MetricRow =>
-  isNumberMetric(metric) ? describeNumberMetric(metric) : METRICS[metric]
+  isOwn(metric) ? describeOwnMetric(metric) : METRICS[metric]
 
-function describeNumberMetric(metric: NumberMetric): MetricRow {
-  const { name, number, measures } = metric
+/** Computes a metric of a goal, or says what it is. */
+function describeGoalMetric(
+  metric: GoalMetric,
+): Pick<MetricRow, 'isCount' | 'isPercentage' | 'expression' | 'measures'> {
+  const isCount = metric.measures.length === 1
+  const measures = metric.measures.filter((measure) => measure !== undefined)
+  return { measures, isCount, isPercentage: !isCount, expression: computeGoalMetric(metric) }
+}
+
+function describeOwnMetric(metric: OwnMetric): MetricRow {
+  const { name, number } = metric
   return {
     name,
-    measures,
-    isCount: isCountOfNumbers(metric),
-    expression: computeNumberMetric(metric),
+    ...(isNumberMetric(metric)
+      ? {
+          measures: metric.measures,
+          isCount: isCountOfNumbers(metric),
+          expression: computeNumberMetric(metric),
+        }
+      : describeGoalMetric(metric)),
     key: `metric_${number}_number`,
     column: numberedName('metric', number, 'number'),
     totalKey: `total_${number}_number`,

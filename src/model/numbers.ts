@@ -1,24 +1,47 @@
 /** The numbers in properties of events: what scans compute from them, and the metrics that follow. */
 import type { NumericMetric } from '../contract/api.js'
-import { numberedName, sql, string, uint32, type Sql } from '../clickhouse/sql.js'
-import { PROPERTY_PREFIX } from '../contract/filter-fields.js'
+import { and, numberedName, sql, string, uint32, type Sql } from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
+import { isConversion } from './goals.js'
 
 /** The name of a metric over the numbers of a property. */
 export type NumberMetricName = NumericMetric['metric']
 
-/** What a scan computes from one property. Results of several scans are merged. */
+/** The numbers that are meant: those of a property, in all events or in the conversions of a goal. */
+interface NumberSource {
+  /** The name of the property. */
+  readonly property: string
+  /** The place of the goal among those of the query; absent: all events are meant. */
+  readonly goal?: number
+}
+
+/** What a scan computes from the numbers of a source. Results of several scans are merged. */
 interface NumberStateRow {
   /** Computes it from the rows of a group. */
-  readonly aggregate: (property: Sql) => Sql
+  readonly aggregate: (source: NumberSource) => Sql
   /** Merges the results of several groups. */
   readonly merge: (column: Sql) => Sql
   /** The result without any row. */
   readonly zero: Sql
 }
 
-const getNumber = (property: Sql): Sql => sql`numbers[${property}]`
-const hasNumber = (property: Sql): Sql => sql`mapContains(numbers, ${property})`
+/** Writes the condition that an event is a conversion of the goal, if the source has one. */
+const isMeant = ({ goal }: NumberSource): readonly Sql[] =>
+  goal === undefined ? [] : [isConversion(goal)]
+
+const getNumber = ({ property }: NumberSource): Sql => sql`numbers[${string(property)}]`
+const hasNumber = (source: NumberSource): Sql =>
+  and([sql`mapContains(numbers, ${string(source.property)})`, ...isMeant(source)])
+
+/** Whether an event has something else than a number in the property. */
+const hasOther = (source: NumberSource): Sql => {
+  const property = string(source.property)
+  return and([
+    sql`mapContains(properties, ${property})`,
+    sql`NOT mapContains(numbers, ${property})`,
+    ...isMeant(source),
+  ])
+}
 
 /** The currency of an event, which is a property like others. */
 const CURRENCY = sql`properties['currency']`
@@ -34,44 +57,47 @@ const merge =
 const STATES = {
   /** How many events have a number. */
   counted: {
-    aggregate: (property) => sql`toInt64(countIf(${hasNumber(property)}))`,
+    aggregate: (source) => sql`toInt64(countIf(${hasNumber(source)}))`,
     merge: merge(sql`sum`),
     zero: sql`0`,
   },
   /** How many events have the property, but no number in it. */
   others: {
-    aggregate: (property) =>
-      sql`toInt64(countIf(mapContains(properties, ${property}) AND NOT ${hasNumber(property)}))`,
+    aggregate: (source) => sql`toInt64(countIf(${hasOther(source)}))`,
     merge: merge(sql`sum`),
     zero: sql`0`,
   },
   /** The currencies of the events that have a number: two of them if there are more. */
   currencies: {
-    aggregate: (property) =>
-      sql`groupUniqArrayIf(2)(${CURRENCY}, ${hasNumber(property)} AND notEmpty(${CURRENCY}))`,
+    aggregate: (source) =>
+      sql`groupUniqArrayIf(2)(${CURRENCY}, ${hasNumber(source)} AND notEmpty(${CURRENCY}))`,
     merge: merge(sql`groupUniqArrayArray(2)`),
     zero: sql`CAST([], 'Array(String)')`,
   },
   // A property that an event lacks is the number 0.
   sum: {
-    aggregate: (property) => sql`sum(${getNumber(property)})`,
+    aggregate: (source) => {
+      const [condition] = isMeant(source)
+      const number = getNumber(source)
+      return condition === undefined ? sql`sum(${number})` : sql`sumIf(${number}, ${condition})`
+    },
     merge: merge(sql`sum`),
     zero: sql`toDecimal128(0, 9)`,
   },
   least: {
-    aggregate: (property) => sql`minOrNullIf(${getNumber(property)}, ${hasNumber(property)})`,
+    aggregate: (source) => sql`minOrNullIf(${getNumber(source)}, ${hasNumber(source)})`,
     merge: merge(sql`min`),
     zero: sql`CAST(NULL, 'Nullable(Decimal(38, 9))')`,
   },
   greatest: {
-    aggregate: (property) => sql`maxOrNullIf(${getNumber(property)}, ${hasNumber(property)})`,
+    aggregate: (source) => sql`maxOrNullIf(${getNumber(source)}, ${hasNumber(source)})`,
     merge: merge(sql`max`),
     zero: sql`CAST(NULL, 'Nullable(Decimal(38, 9))')`,
   },
   /** How often each number occurs. */
   quantiles: {
-    aggregate: (property) =>
-      sql`quantilesExactWeightedStateIf(${LEVELS})(${getNumber(property)}, 1, ${hasNumber(property)})`,
+    aggregate: (source) =>
+      sql`quantilesExactWeightedStateIf(${LEVELS})(${getNumber(source)}, 1, ${hasNumber(source)})`,
     merge: merge(sql`quantilesExactWeightedMergeState(${LEVELS})`),
     zero: sql`arrayReduce('quantilesExactWeightedState(0.5, 0.75, 0.9, 0.95, 0.99)', CAST([], 'Array(Decimal(38, 9))'), CAST([], 'Array(UInt8)'))`,
   },
@@ -85,11 +111,9 @@ type OwnState = Exclude<NumberState, 'counted' | 'others'>
 const CURRENCIES: readonly OwnState[] = ['currencies']
 
 /** What a scan computes from the numbers of a property: a measure, as those of `measures.ts`. */
-export interface NumberMeasure {
+export interface NumberMeasure extends NumberSource {
   readonly state: NumberState
-  /** The name of the property. */
-  readonly property: string
-  /** The place of the property among those of the query, which names the column. */
+  /** The place of the source among those of the query, which names the column. */
   readonly place: number
 }
 
@@ -99,8 +123,8 @@ const nameColumn = (place: number, state: NumberState): Sql => numberedName('num
 export const getNumberColumn = ({ place, state }: NumberMeasure): Sql => nameColumn(place, state)
 
 /** Computes a measure from rows of events. */
-export const aggregateNumbers = ({ state, property }: NumberMeasure): Sql =>
-  STATES[state].aggregate(string(property))
+export const aggregateNumbers = (measure: NumberMeasure): Sql =>
+  STATES[measure.state].aggregate(measure)
 
 /** Merges a measure of several groups. @param column that of the measure */
 export const mergeNumbers = ({ state }: NumberMeasure, column: Sql): Sql =>
@@ -110,8 +134,8 @@ export const mergeNumbers = ({ state }: NumberMeasure, column: Sql): Sql =>
 export const getNoNumbers = ({ state }: NumberMeasure): Sql => STATES[state].zero
 
 /** Names a measure for those who ask how a query is answered: `sum of event:prop:amount`. */
-export const describeNumbers = ({ state, property }: NumberMeasure): string =>
-  `${state} of event:prop:${property}`
+export const describeNumbers = ({ state, property, goal }: NumberMeasure): string =>
+  `${state} of event:prop:${property}${goal === undefined ? '' : ' in conversions'}`
 
 interface NumberMetricRow {
   /** What it is computed from, beside the number of events that have a number. */
@@ -153,12 +177,13 @@ const NUMBER_METRICS: Readonly<Record<NumberMetricName, NumberMetricRow>> = {
 }
 
 /** A metric over the numbers of a property, as a query has it. */
-export interface NumberMetric {
+export interface NumberMetric extends NumberSource {
   readonly metric: NumberMetricName
   /** Its name in the response. */
   readonly name: string
-  readonly property: string
-  /** The place of the property among those of the query. */
+  /** The name of the goal, if it is over its conversions alone. */
+  readonly goalName?: string
+  /** The place of the source among those of the query. */
   readonly place: number
   /** The place of the metric among those of the query. */
   readonly number: number
@@ -167,27 +192,35 @@ export interface NumberMetric {
   readonly measures: readonly [NumberMeasure, ...NumberMeasure[]]
 }
 
-/**
- * Resolves the metrics of a request over numbers. Metrics over one property share its measures.
- *
- * @returns a metric for each that was asked, in their order
- */
-export function resolveNumberMetrics(asked: readonly NumericMetric[]): readonly NumberMetric[] {
-  const properties = [...new Set(asked.map(({ of }) => of.slice(PROPERTY_PREFIX.length)))]
-  const known = properties.map((property, place) =>
-    mapRecord(STATES, (state): NumberMeasure => ({ state, property, place })),
-  )
-  return asked.flatMap(({ metric, of, as: name, money = true }, number) => {
-    const property = of.slice(PROPERTY_PREFIX.length)
-    const place = properties.indexOf(property)
-    const isAmount = money && NUMBER_METRICS[metric].isAmount
-    const states = [...NUMBER_METRICS[metric].states, ...(isAmount ? CURRENCIES : [])]
-    return known.slice(place, place + 1).map(({ counted, others, ...own }): NumberMetric => ({
-      metric,
-      name,
+/** A metric that is asked for over numbers. */
+export interface AskedNumbers extends Pick<
+  NumberMetric,
+  'metric' | 'name' | 'number' | 'property' | 'goal' | 'goalName'
+> {
+  /** Whether the numbers are amounts of money. */
+  readonly isMoney: boolean
+}
+
+/** Resolves the metrics of a request over numbers, in their order. Metrics over one source share its measures. */
+export function resolveNumberMetrics(asked: readonly AskedNumbers[]): readonly NumberMetric[] {
+  const nameSource = ({ property, goal }: NumberSource): string => JSON.stringify([property, goal])
+  const sources = new Map(asked.map((one) => [nameSource(one), one] as const))
+  const names = [...sources.keys()]
+  const known = [...sources.values()].map(({ property, goal }, place) =>
+    mapRecord(STATES, (state): NumberMeasure => ({
+      state,
       property,
       place,
-      number,
+      ...(goal === undefined ? {} : { goal }),
+    })),
+  )
+  return asked.flatMap(({ isMoney, ...one }) => {
+    const place = names.indexOf(nameSource(one))
+    const isAmount = isMoney && NUMBER_METRICS[one.metric].isAmount
+    const states = [...NUMBER_METRICS[one.metric].states, ...(isAmount ? CURRENCIES : [])]
+    return known.slice(place, place + 1).map(({ counted, others, ...own }): NumberMetric => ({
+      ...one,
+      place,
       isAmount,
       measures: [counted, others, ...states.map((state) => own[state])],
     }))

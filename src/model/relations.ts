@@ -2,7 +2,8 @@
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
-import { isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
+import { countConversions } from './goals.js'
+import { isOfEvents, isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
 import { aggregateNumbers } from './numbers.js'
 import { LIVE } from './rollup-table-sets.js'
 import {
@@ -50,8 +51,8 @@ export interface Relation {
   readonly rollup?: RollupSubject | UserSubject
   /** Computes each measure from the rows of a group. The relation cannot answer a measure that is missing. */
   readonly measures: Readonly<Partial<Record<NamedMeasure, Sql>>>
-  /** Whether it has the numbers in properties. */
-  readonly hasNumbers?: true
+  /** Whether its rows are single events, which have numbers in properties and may be conversions. */
+  readonly hasEvents?: true
   /** Computes the users of a group's rows as a bitmap that can be united with others. */
   readonly userBitmap?: Sql
   /** Whether a group has matching events. Absent where rows cannot show it. */
@@ -144,7 +145,7 @@ const EVENTS: Relation = {
   day: { column: sql`day`, columns: sql`*, day, numbers` },
   dayKey: DAY_OF_EVENT,
   conditions: [],
-  hasNumbers: true,
+  hasEvents: true,
   measures: {
     users: sql`uniqExact(user)`,
     pageviews: sql`toInt64(countIf(${isPageview(sql`name`)}))`,
@@ -185,7 +186,8 @@ export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup 
 
 /** Computes a measure from the rows of a group of a relation; undefined if the relation cannot answer it. */
 export function computeMeasure(name: RelationName, measure: Measure): Sql | undefined {
-  const { measures, hasNumbers = false } = RELATIONS[name]
-  if (!isOfNumbers(measure)) return measures[measure]
-  return hasNumbers ? aggregateNumbers(measure) : undefined
+  const { measures, hasEvents = false } = RELATIONS[name]
+  if (!isOfEvents(measure)) return measures[measure]
+  if (!hasEvents) return undefined
+  return isOfNumbers(measure) ? aggregateNumbers(measure) : countConversions(measure)
 }

@@ -147,7 +147,7 @@ export async function createProject(
     await writeVersion(store.writer, { project, version: 1 })
     return project
   }
-  await withJoinedLease(store.writer, 'projects', async () => {
+  await withJoinedLease(store.writer, 'projects', project.id, async () => {
     if ((await findProject(store.reader, project.id)) !== undefined) {
       throw new ConflictError(`the project ${project.id} exists already`)
     }
@@ -205,7 +205,7 @@ export const rotateToken = (
  * @returns whether it was not recorded before
  */
 export function markCut(writer: Connection, id: string): Promise<boolean> {
-  return withJoinedLease(writer, 'projects', async () => {
+  return withJoinedLease(writer, 'projects', id, async () => {
     const current = await findVersion(writer, id)
     if (current === undefined || current.project.hasCutSessions) return false
     await writeVersion(writer, {
@@ -243,7 +243,7 @@ async function changeProject(
   change: (project: StoredProject) => Partial<StoredProject>,
   check?: CheckProject,
 ): Promise<StoredProject> {
-  return withJoinedLease(store.writer, 'projects', async () => {
+  return withJoinedLease(store.writer, 'projects', id, async () => {
     const current = await findVersion(store.reader, id)
     if (current === undefined) throw new MissingError(`there is no project ${id}`)
     const { project, version } = current

@@ -1,7 +1,7 @@
 /** Reads, writes and copies the versions of projects: one row each, of which the one with the highest version counts. */
 import { Readable } from 'node:stream'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
-import { insertJoined } from '../clickhouse/joined-insert.js'
+import { joinCalls, joinInserts } from '../clickhouse/joined-calls.js'
 import {
   boolean,
   join,
@@ -25,19 +25,39 @@ export interface ProjectVersion {
   readonly version: number
 }
 
-/** Finds the current version of a project; undefined when the project does not exist. */
+/**
+ * Finds the current version of a project; undefined when the project does not exist.
+ *
+ * @param options of the statement; without them, versions are read together
+ */
 export async function findVersion(
   connection: Connection,
   id: string,
-  options: QueryOptions = {},
+  options?: QueryOptions,
 ): Promise<ProjectVersion | undefined> {
-  const { rows } = await connection.query<ProjectRow>(
-    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id = ${string(id)}`),
-    options,
-  )
-  const [row] = rows
+  const row =
+    options === undefined
+      ? await findRow(connection, id)
+      : (await selectRows(connection, [id], options))[0]
   return row && { project: toStoredProject(row), version: row.version }
 }
+
+const selectRows = async (
+  connection: Connection,
+  ids: readonly string[],
+  options: QueryOptions = {},
+): Promise<readonly ProjectRow[]> => {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id IN ${strings(ids)}`),
+    options,
+  )
+  return rows
+}
+
+const findRow = joinCalls<string, ProjectRow | undefined>(async (connection, ids) => {
+  const rows = new Map((await selectRows(connection, ids)).map((row) => [row.id, row]))
+  return ids.map((id) => rows.get(id))
+})
 
 /** What tells the versions of projects in two stores apart. */
 export interface VersionMark {
@@ -77,6 +97,8 @@ const listWidths = (widths: readonly FormerWidth[]): Sql =>
 const PROJECTS = sql`projects (${COLUMNS}
       )`
 
+const insertVersion = joinInserts(PROJECTS)
+
 /** Writes a version of a project. May be repeated. @param signal ends the statement; without it, versions are written together */
 export async function writeVersion(
   writer: Connection,
@@ -91,7 +113,7 @@ export async function writeVersion(
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
     ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)},
     ${listWidths(project.formerWidths)}, ${boolean(project.isWidening)}, ${uint64(version)}`
-  if (signal === undefined) await insertJoined(writer, PROJECTS, values)
+  if (signal === undefined) await insertVersion(writer, values)
   else await writer.execute(statement(sql`INSERT INTO ${PROJECTS} SELECT ${values}`), {}, signal)
 }
 

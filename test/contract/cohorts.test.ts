@@ -1,4 +1,4 @@
-/** The examples of retention and funnels are valid, and requests that break its rules are refused. */
+/** The examples of retention, funnels and journeys are valid, and requests that break its rules are refused. */
 import { expect, test } from '@jest/globals'
 import request from 'supertest'
 import {
@@ -6,6 +6,8 @@ import {
   echoApp,
   FUNNEL,
   FUNNEL_EXPLAIN,
+  JOURNEYS,
+  JOURNEYS_EXPLAIN,
   RETENTION,
   RETENTION_EXPLAIN,
   send,
@@ -31,12 +33,29 @@ const fillFunnel: Fill = (asked) => ({
     ...step,
   })),
 })
+const fillAnchor = (anchor: object | undefined): object | undefined =>
+  anchor && { filtersOperator: 'and', ...anchor }
+const fillJourneys: Fill = (asked) => {
+  const { from, to } = asked as { readonly from?: object; readonly to?: object }
+  return {
+    kinds: ['page'],
+    depth: 3,
+    limit: 10,
+    filters: [],
+    filtersOperator: 'and',
+    ...asked,
+    ...(from === undefined ? {} : { from: fillAnchor(from) }),
+    ...(to === undefined ? {} : { to: fillAnchor(to) }),
+  }
+}
 /** Fills in what an example leaves out. */
 const FILL: Readonly<Record<string, Fill>> = {
   [RETENTION]: fillRetention,
   [FUNNEL]: fillFunnel,
+  [JOURNEYS]: fillJourneys,
   [RETENTION_EXPLAIN]: fillRetention,
   [FUNNEL_EXPLAIN]: fillFunnel,
+  [JOURNEYS_EXPLAIN]: fillJourneys,
 }
 /** What an answer shows beyond that. */
 const SHOWN: Readonly<Record<string, object>> = { retention: { intervals: 2 } }
@@ -237,6 +256,71 @@ test.each<[string, object, string, string]>([
   ['another member', { ...TWO, limit: 1 }, 'limit', 'is not a known'],
 ])('a request for a funnel with %s is refused', async (_, body, field, message) => {
   const { status, faults } = await send(echo, body, FUNNEL)
+  expect(status).toBe(400)
+  expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
+})
+
+test.each(EXAMPLES.filter(({ path }) => path === JOURNEYS))(
+  'the visits of the steps in the example "$name" of journeys add up, and have their shares',
+  ({ body }) => {
+    const { data } = body as Example['body'] & {
+      readonly data: readonly {
+        readonly step: number
+        readonly kind: string
+        readonly visits: number
+        readonly share_of_visits: number
+      }[]
+    }
+    const ofStep = (step: number) => data.filter((row) => row.step === step)
+    const sum = (rows: typeof data): number => rows.reduce((all, { visits }) => all + visits, 0)
+    for (let step = 1; ofStep(step).length > 0; step++) {
+      const came = ofStep(step - 1).filter(({ kind }) => kind !== 'none')
+      expect(sum(ofStep(step))).toBe(sum(came))
+    }
+    expect(data.map((row) => row.share_of_visits)).toEqual(
+      data.map(({ visits }) => Math.round((10_000 * visits) / data[0]!.visits) / 100),
+    )
+  },
+)
+
+const ANCHORED = { date_range: '30days', from: { filters: [nested(0)] } }
+
+test.each<[string, object, string, string]>([
+  ['no period', { from: { filters: [] } }, 'date_range', 'is required'],
+  ['no anchor', { date_range: '30days' }, 'from', 'is required, unless `to` is given'],
+  ['two anchors', { ...ANCHORED, to: { filters: [] } }, 'from', 'must be left out where `to`'],
+  ['an anchor without filters', { date_range: '30days', to: {} }, 'to.filters', 'is required'],
+  ['no step', { ...ANCHORED, depth: 0 }, 'depth', ''],
+  ['six steps', { ...ANCHORED, depth: 6 }, 'depth', ''],
+  ['no rows', { ...ANCHORED, limit: 0 }, 'limit', ''],
+  ['too many rows', { ...ANCHORED, limit: 1_001 }, 'limit', ''],
+  ['no kind of step', { ...ANCHORED, kinds: [] }, 'kinds', ''],
+  ['another kind', { ...ANCHORED, kinds: ['none'] }, 'kinds.0', 'must be one of: page, event'],
+  ['a kind twice', { ...ANCHORED, kinds: ['page', 'page'] }, 'kinds', ''],
+  [
+    'too many filters in all',
+    { ...ANCHORED, filters: Array(20).fill(nested(0)) },
+    'filters',
+    'must hold at most 20 filters in all, and hold 21',
+  ],
+  [
+    'filters of its anchor too deep',
+    { date_range: '30days', to: { filters: [nested(5)] } },
+    'to.filters.0.filters.0.filters.0.filters.0.filters.0',
+    'must not lie in more than 3',
+  ],
+  [
+    'a pattern that does not compile',
+    {
+      date_range: '30days',
+      to: { filters: [{ type: 'page', path: { operator: 'matches', value: '(' } }] },
+    },
+    'to.filters.0.path.value',
+    'RE2',
+  ],
+  ['another member', { ...ANCHORED, within: 'visit' }, 'within', 'is not a known'],
+])('a request for journeys with %s is refused', async (_, body, field, message) => {
+  const { status, faults } = await send(echo, body, JOURNEYS)
   expect(status).toBe(400)
   expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
 })

@@ -281,7 +281,7 @@ test.each<[string, unknown, string, string]>([
     'another operation',
     { queries: [{ ...inBatch('a'), operation: 'batch' }] },
     'queries.0.operation',
-    'must be one of: query, values, retention, funnel',
+    'must be one of: query, values, retention, funnel, journeys',
   ],
   ['another member', { queries: [{ ...inBatch('a'), path: '/' }] }, 'queries.0.path', ''],
   [

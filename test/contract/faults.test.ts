@@ -464,8 +464,12 @@ describe('filters', () => {
     ...FILTERS.split(', ').map((type): Case => {
       const inner = { filters: [{ type: 'page' }] }
       const whole =
-        { user: { anonymous: true }, group: { operator: 'not', ...inner }, visit: inner }[type] ??
-        {}
+        {
+          user: { anonymous: true },
+          group: { operator: 'not', ...inner },
+          visit: inner,
+          segment: { value: 'de' },
+        }[type] ?? {}
       const value = STRING_FILTERS.includes(type)
         ? clause
         : LIST_FILTERS.includes(type)

@@ -8,7 +8,7 @@ import {
   compileOperationBodies,
   createValidateBody,
 } from '../../src/http/validation/validate-body.js'
-import { funnelRequest, retentionRequest } from '../support/arbitrary/cohorts.js'
+import { funnelRequest, journeysRequest, retentionRequest } from '../support/arbitrary/cohorts.js'
 import { valuesRequest } from '../support/arbitrary/values.js'
 import { request } from '../support/arbitrary/world.js'
 import { scaled } from '../support/effort.js'
@@ -35,7 +35,14 @@ const withoutZone = (asked: object): object =>
 /** Bodies without a time zone, valid or not. */
 const body = fc
   .tuple(
-    fc.oneof(request, valuesRequest, funnelRequest, retentionRequest, fc.constant({})),
+    fc.oneof(
+      request,
+      valuesRequest,
+      funnelRequest,
+      journeysRequest,
+      retentionRequest,
+      fc.constant({}),
+    ),
     fc.option(dateRange, { nil: undefined }),
     fc.constantFrom({}, { compare: ['2026-03-01', '2026-02-28T20:00:00Z'] }, { limit: 0 }),
   )
@@ -63,7 +70,7 @@ function validated(name: string, given: object, timeZone?: string | null): unkno
   }
 }
 
-const ZONED = ['query', 'values', 'funnel', 'export']
+const ZONED = ['query', 'values', 'funnel', 'journeys', 'export']
 
 test('the operations whose requests may name a time zone', () => {
   const names = OPERATIONS.filter(({ hasTimeZone }) => hasTimeZone).map(({ name }) => name)

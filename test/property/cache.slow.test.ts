@@ -52,6 +52,7 @@ const QUESTIONS = [
 const COHORTS = [
   ['retention', { date_range: '7days', interval: 'day' }],
   ['funnel', { date_range: '7days', steps: [EARLY, { filters: [] }] }],
+  ['journeys', { date_range: '7days', from: EARLY }],
 ] as const
 const ASKED = [...QUESTIONS.map((body) => ['query', body] as const), ...COHORTS]
 
@@ -134,7 +135,7 @@ test('with and without cache the same bytes, while events arrive, move and are d
   expect(found.different).toEqual([])
   // The comparison would be in vain without these.
   expect(found.hits).toBeGreaterThan(50)
-  expect([...found.hitPaths].sort()).toEqual(['funnel', 'query', 'retention'])
+  expect([...found.hitPaths].sort()).toEqual(['funnel', 'journeys', 'query', 'retention'])
   expect(found.compared).toBeGreaterThan(50)
   expect(found.versions.size).toBeGreaterThan(ROUNDS)
 })

@@ -1,20 +1,28 @@
-/** The law of retention and funnels: the service gives the responses that DuckDB computes, on one shard and across several. */
+/** The law of retention, funnels and journeys: the service gives the responses that DuckDB computes, on one shard and across several. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { FunnelRequest, RetentionRequest, RetentionResponse } from '../../src/contract/api.js'
+import type {
+  FunnelRequest,
+  JourneysRequest,
+  JourneysResponse,
+  RetentionRequest,
+  RetentionResponse,
+} from '../../src/contract/api.js'
 import { FACTS } from '../../src/model/relations.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import {
   askingMoment,
   funnelRequest,
+  journeysRequest,
   retentionRequest,
   returningEvent,
 } from '../support/arbitrary/cohorts.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
-import { runFunnel, runRetention } from '../support/cluster/operations.js'
+import { runFunnel, runJourneys, runRetention } from '../support/cluster/operations.js'
 import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
 import type { DuckDatabase } from '../support/duckdb/database.js'
 import { answerFunnel } from '../support/duckdb/funnel.js'
+import { answerJourneys } from '../support/duckdb/journeys.js'
 import { answerRetention } from '../support/duckdb/retention.js'
 import { createDuckWorld } from '../support/duckdb/world.js'
 import { scaled } from '../support/effort.js'
@@ -149,6 +157,36 @@ test('funnels: the service answers on 1 and 3 shards what DuckDB answers', async
   expect(share(([first = 0, second = 0]) => second < first)).toBeGreaterThan(0.4)
 })
 
+test('journeys: the service answers on 1 and 3 shards what DuckDB answers', async () => {
+  const answers: JourneysResponse['data'][] = []
+  await fc.assert(
+    fc.asyncProperty(journeysRequest, askingMoment, async (request, now) => {
+      const { createdAt } = projects[0]!
+      const want = await answerJourneys(duck, request, { now, createdAt })
+      for (const project of projects) {
+        const got = await runJourneys(cluster, project, request, { now })
+        expect(JSON.stringify(got)).toBe(JSON.stringify(want))
+      }
+      answers.push(want.data)
+      for (let step = 1; step <= request.depth; step++) {
+        const came = want.data.filter((row) => row.step === step - 1 && row.kind !== 'none')
+        expect(sumVisits(want.data.filter((row) => row.step === step))).toBe(sumVisits(came))
+      }
+    }),
+    { seed: SEED, numRuns: QUESTIONS, endOnFailure: true },
+  )
+  // Empty answers prove nothing.
+  const share = (is: (row: JourneysResponse['data'][number]) => boolean): number =>
+    answers.filter((data) => data.some(is)).length / answers.length
+  expect(share(({ kind }) => kind === 'page' || kind === 'event')).toBeGreaterThan(0.4)
+  expect(share(({ kind }) => kind === 'other')).toBeGreaterThan(0.1)
+  expect(share(({ kind }) => kind === 'none')).toBeGreaterThan(0.3)
+  expect(share(({ step, kind }) => step > 1 && kind !== 'none')).toBeGreaterThan(0.2)
+})
+
+const sumVisits = (rows: JourneysResponse['data']): number =>
+  rows.reduce((sum, { visits }) => sum + visits, 0)
+
 test('the sizes of the cohorts are the new users of the intervals', async () => {
   const [project] = projects
   const asked: Pick<RetentionRequest, 'date_range' | 'filters' | 'filtersOperator'> = {
@@ -250,6 +288,13 @@ test('ten steps of every event, and steps of none', async () => {
   }
 })
 
+function pageStep(value: string): FunnelRequest['steps'][number] {
+  return { ...EVERY, filters: [{ type: 'page', path: { operator: 'eq', value } }] }
+}
+function eventStep(value: string): FunnelRequest['steps'][number] {
+  return { ...EVERY, filters: [{ type: 'event', name: { operator: 'eq', value } }] }
+}
+
 type Step = readonly [
   users: number,
   ofFirst: number,
@@ -290,17 +335,9 @@ test.each<[FunnelRequest['within'], readonly Step[]]>([
     ],
   ],
 ])('a funnel drawn by hand, within %s', async (within, want) => {
-  const page = (value: string): FunnelRequest['steps'][number] => ({
-    ...EVERY,
-    filters: [{ type: 'page', path: { operator: 'eq', value } }],
-  })
   const { data } = await runFunnel(cluster, drawn, {
     date_range: ['2024-03-01', '2024-03-01'],
-    steps: [
-      page('/'),
-      page('/pricing'),
-      { ...EVERY, filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }] },
-    ],
+    steps: [pageStep('/'), pageStep('/pricing'), eventStep('signup')],
     within,
     filters: [],
     filtersOperator: 'and',
@@ -314,4 +351,40 @@ test.each<[FunnelRequest['within'], readonly Step[]]>([
       median_seconds,
     })),
   )
+})
+
+type JourneyStep = readonly [step: number, kind: string, value: string | null, visits: number]
+test.each<[string, Partial<JourneysRequest>, readonly JourneyStep[]]>([
+  [
+    'from the start page, by pages',
+    { from: pageStep('/') },
+    [
+      [0, 'anchor', null, 4],
+      [1, 'page', '/pricing', 4],
+      [2, 'none', null, 4],
+    ],
+  ],
+  [
+    'to a sign-up, with events',
+    { to: eventStep('signup'), kinds: ['page', 'event'], depth: 3 },
+    [
+      [0, 'anchor', null, 4],
+      [1, 'page', '/pricing', 3],
+      [1, 'none', null, 1],
+      [2, 'page', '/', 3],
+      [3, 'page', '/pricing', 1],
+      [3, 'none', null, 2],
+    ],
+  ],
+])('journeys drawn by hand, %s', async (_, asked, want) => {
+  const { data } = await runJourneys(cluster, drawn, {
+    date_range: ['2024-03-01', '2024-03-01'],
+    kinds: ['page'],
+    depth: 2,
+    limit: 10,
+    filters: [],
+    filtersOperator: 'and',
+    ...asked,
+  })
+  expect(data.map(({ step, kind, value, visits }) => [step, kind, value, visits])).toEqual(want)
 })

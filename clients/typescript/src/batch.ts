@@ -30,6 +30,7 @@ interface Bodies<Body> {
   readonly values: Schemas['ValuesResponse']
   readonly retention: Schemas['RetentionResponse']
   readonly funnel: Schemas['FunnelResponse']
+  readonly journeys: Schemas['JourneysResponse']
 }
 type OperationOf<Q> = Q extends { readonly operation: infer O extends keyof Bodies<unknown> }
   ? O

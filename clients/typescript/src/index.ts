@@ -6,6 +6,9 @@ import type {
   FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
+  JourneysExplainResponse,
+  JourneysRequest,
+  JourneysResponse,
   Project,
   RetentionExplainResponse,
   RetentionRequest,
@@ -83,6 +86,8 @@ export interface TallyhouseClient extends Tables {
   retention(body: RetentionRequest, options?: RequestOptions): Promise<Result<RetentionResponse>>
   /** POST /v1/analytics/funnel */
   funnel(body: FunnelRequest, options?: RequestOptions): Promise<Result<FunnelResponse>>
+  /** POST /v1/analytics/journeys */
+  journeys(body: JourneysRequest, options?: RequestOptions): Promise<Result<JourneysResponse>>
   /** POST /v1/analytics/explain */
   explain(body: QueryRequest, options?: RequestOptions): Promise<Result<ExplainResponse>>
   /** POST /v1/analytics/retention/explain */
@@ -95,6 +100,11 @@ export interface TallyhouseClient extends Tables {
     body: FunnelRequest,
     options?: RequestOptions,
   ): Promise<Result<FunnelExplainResponse>>
+  /** POST /v1/analytics/journeys/explain */
+  explainJourneys(
+    body: JourneysRequest,
+    options?: RequestOptions,
+  ): Promise<Result<JourneysExplainResponse>>
   /** GET /v1/project */
   project(options?: RequestOptions): Promise<Result<Project>>
 }
@@ -122,9 +132,11 @@ export function createTallyhouse({ apiKey, ...options }: ClientOptions): Tallyho
     values: post('values'),
     retention: post('retention'),
     funnel: post('funnel'),
+    journeys: post('journeys'),
     explain: post('explain'),
     explainRetention: post('retention/explain'),
     explainFunnel: post('funnel/explain'),
+    explainJourneys: post('journeys/explain'),
     project: async (request) => {
       const result = await ask<{ readonly project: Project }>('/v1/project', undefined, request)
       return result.ok ? { ok: true, data: result.data.project } : result

@@ -255,6 +255,104 @@ export interface ManagementOperations {
     options?: RequestOptions,
   ): Promise<Result<undefined>>
   /**
+   * Returns the goals of a project, by their names. An API key of the project may read them, too.
+   *
+   * Needs an admin key with the scope `projects:read`.
+   *
+   * GET /v1/projects/{id}/goals
+   */
+  listGoals(
+    projectId: string,
+    options?: RequestOptions,
+  ): Promise<Result<Management['schemas']['GoalList']>>
+  /**
+   * Returns a goal. An API key of the project may read it, too.
+   *
+   * Needs an admin key with the scope `projects:read`.
+   *
+   * GET /v1/projects/{id}/goals/{name}
+   */
+  getGoal(
+    projectId: string,
+    definitionName: string,
+    options?: RequestOptions,
+  ): Promise<TaggedResult<Management['schemas']['Goal']>>
+  /**
+   * Gives the goal exactly these filters and this value. Queries that name it know the change at once, for all time.
+   * The same request again changes nothing, and the entity tag stays.
+   *
+   * Needs an admin key with the scope `projects:write`.
+   *
+   * PUT /v1/projects/{id}/goals/{name}
+   */
+  putGoal(
+    projectId: string,
+    definitionName: string,
+    body: Management['schemas']['GoalSettings'],
+    options?: RequestOptions & { readonly ifMatch?: string; readonly ifNoneMatch?: string },
+  ): Promise<TaggedResult<Management['schemas']['Goal']>>
+  /**
+   * Deletes a goal. Queries that name it are refused from then on.
+   *
+   * Needs an admin key with the scope `projects:write`.
+   *
+   * DELETE /v1/projects/{id}/goals/{name}
+   */
+  deleteGoal(
+    projectId: string,
+    definitionName: string,
+    options?: RequestOptions & { readonly ifMatch?: string },
+  ): Promise<Result<undefined>>
+  /**
+   * Returns the segments of a project, by their names. An API key of the project may read them, too.
+   *
+   * Needs an admin key with the scope `projects:read`.
+   *
+   * GET /v1/projects/{id}/segments
+   */
+  listSegments(
+    projectId: string,
+    options?: RequestOptions,
+  ): Promise<Result<Management['schemas']['SegmentList']>>
+  /**
+   * Returns a segment. An API key of the project may read it, too.
+   *
+   * Needs an admin key with the scope `projects:read`.
+   *
+   * GET /v1/projects/{id}/segments/{name}
+   */
+  getSegment(
+    projectId: string,
+    definitionName: string,
+    options?: RequestOptions,
+  ): Promise<TaggedResult<Management['schemas']['Segment']>>
+  /**
+   * Gives the segment exactly these filters. Queries and goals that name it know the change at once, for all time.
+   * The same request again changes nothing, and the entity tag stays.
+   *
+   * Needs an admin key with the scope `projects:write`.
+   *
+   * PUT /v1/projects/{id}/segments/{name}
+   */
+  putSegment(
+    projectId: string,
+    definitionName: string,
+    body: Management['schemas']['SegmentSettings'],
+    options?: RequestOptions & { readonly ifMatch?: string; readonly ifNoneMatch?: string },
+  ): Promise<TaggedResult<Management['schemas']['Segment']>>
+  /**
+   * Deletes a segment. Queries that name it are refused from then on. A segment that others name is not deleted.
+   *
+   * Needs an admin key with the scope `projects:write`.
+   *
+   * DELETE /v1/projects/{id}/segments/{name}
+   */
+  deleteSegment(
+    projectId: string,
+    definitionName: string,
+    options?: RequestOptions & { readonly ifMatch?: string },
+  ): Promise<Result<undefined>>
+  /**
    * Returns the state of what takes long. Operations are kept for 90 days.
    *
    * Needs an admin key with the scope `projects:read`.
@@ -379,6 +477,14 @@ export const OPERATIONS = {
   listNotes: { method: 'GET', path: '/v1/projects/{id}/notes' },
   createNote: { method: 'POST', path: '/v1/projects/{id}/notes', body: 'json', isOnce: true },
   deleteNote: { method: 'DELETE', path: '/v1/projects/{id}/notes/{note}' },
+  listGoals: { method: 'GET', path: '/v1/projects/{id}/goals' },
+  getGoal: { method: 'GET', path: '/v1/projects/{id}/goals/{name}' },
+  putGoal: { method: 'PUT', path: '/v1/projects/{id}/goals/{name}', body: 'json' },
+  deleteGoal: { method: 'DELETE', path: '/v1/projects/{id}/goals/{name}' },
+  listSegments: { method: 'GET', path: '/v1/projects/{id}/segments' },
+  getSegment: { method: 'GET', path: '/v1/projects/{id}/segments/{name}' },
+  putSegment: { method: 'PUT', path: '/v1/projects/{id}/segments/{name}', body: 'json' },
+  deleteSegment: { method: 'DELETE', path: '/v1/projects/{id}/segments/{name}' },
   getOperation: { method: 'GET', path: '/v1/operations/{id}' },
   listChanges: { method: 'GET', path: '/v1/audit-log', pages: 'changes' },
   getUsage: { method: 'GET', path: '/v1/usage', pages: 'usage' },

@@ -4,6 +4,7 @@ import type {
   ExportedEvent,
   ExportRequest,
   FunnelRequest,
+  JourneysRequest,
   Period,
   RetentionRequest,
   ValuesRequest,
@@ -38,6 +39,7 @@ export interface TableRequests {
   readonly values: ValuesRequest
   readonly retention: RetentionRequest
   readonly funnel: FunnelRequest
+  readonly journeys: JourneysRequest
 }
 
 /** Their paths, and the largest `limit` of those that have one. */
@@ -48,6 +50,7 @@ const OPERATIONS: Readonly<
   values: { path: '/v1/analytics/values', limit: 1_000 },
   retention: { path: '/v1/analytics/retention' },
   funnel: { path: '/v1/analytics/funnel' },
+  journeys: { path: '/v1/analytics/journeys' },
 }
 
 /** What the service says beside the rows of a table. */

@@ -5,6 +5,7 @@ import { countBuckets, hasTooManyBuckets, listZonedBuckets } from '../request/bu
 import { RULES, type Rule } from '../request/cross-field-rules.js'
 import type { Period } from '../request/period.js'
 import { MAX_SERIES_ROWS } from '../request/then-by.js'
+import { listFilters } from '../request/walk-filters.js'
 
 /** How many projects a request may name, or an organisation have. */
 export const MAX_PROJECTS = 1_000
@@ -37,7 +38,16 @@ export const ACROSS_RULES: readonly Rule<AcrossRequest>[] = [
     }),
   ),
   { fields: ['metrics', 'order_by'], check: checkOrder },
+  { fields: ['filters'], check: checkSegments },
 ]
+
+/** Each project has segments of its own. */
+function checkSegments({ filters }: AcrossRequest): readonly FieldError[] {
+  const message = 'must not be a segment: each project has its own'
+  return listFilters(filters).flatMap(({ filter, field }) =>
+    'type' in filter && filter.type === 'segment' ? [{ field, message }] : [],
+  )
+}
 
 function checkProjects({ projects, org }: AcrossRequest): readonly FieldError[] {
   if (projects === undefined) return []

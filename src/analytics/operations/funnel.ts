@@ -4,14 +4,14 @@ import { WITHOUT_PAIRS } from '../../model/relations.js'
 import { findTooDeepFilterOfFunnel, FUNNEL_RULES, listFunnelFilters } from '../funnel/rules.js'
 import { buildFunnelStatement, type Funnel, type FunnelRow } from '../funnel/statement.js'
 import { canServe } from '../plan/coverage.js'
-import { describePlan, type RejectedRelation } from '../plan/plan.js'
+import { describePlan, type Plan, type RejectedRelation } from '../plan/plan.js'
 import { resolveFilteredQuery } from '../request/derived-queries.js'
 import { listPlacedPatternFields } from '../request/filter-limits.js'
 import { parseFilters } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { resolveAllowedPeriod } from '../request/retention.js'
-import type { Operation } from '../operation.js'
+import type { Operation, PlanQuery } from '../operation.js'
 import { nameQuery } from './query.js'
 import { createTable, writePeriod, type SourceColumn } from '../table.js'
 
@@ -24,6 +24,12 @@ const REJECTED: readonly RejectedRelation[] = WITHOUT_PAIRS.filter(
   measures: ['users'],
   reason: 'it does not know the order of events',
 }))
+
+/** Plans a query whose statement needs the order of events. */
+export const planOrderedEvents = (query: Query, plan: PlanQuery): Plan => ({
+  ...plan(query, [SOURCE]),
+  rejected: REJECTED,
+})
 
 export const FUNNEL: Operation<
   FunnelRequest,
@@ -48,7 +54,7 @@ export const FUNNEL: Operation<
       resolveAllowedPeriod(request, project, first, now),
     ),
   plan: ({ steps, within }, query, plan) => ({
-    plan: { ...plan(query, [SOURCE]), rejected: REJECTED },
+    plan: planOrderedEvents(query, plan),
     steps: steps.map(parseFilters),
     within,
   }),
@@ -99,8 +105,8 @@ function shapeSteps(
 }
 
 /** Computes a share in per cent, to two decimals; null without a base. */
-const computeShare = (users: number, base: number): number | null =>
-  base === 0 ? null : Math.round((10_000 * users) / base) / 100
+export const computeShare = (part: number, base: number): number | null =>
+  base === 0 ? null : Math.round((10_000 * part) / base) / 100
 
 /** Turns milliseconds into seconds, to two decimals. A median lies at most halfway between two milliseconds. */
 const toSeconds = (ms: number | null | undefined): number | null =>

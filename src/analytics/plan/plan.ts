@@ -1,6 +1,7 @@
 /** What a plan is, and how it is described to those who ask. The statement is written from it, and `tallyhouse explain` shows it. */
 import type { Period as ShownPeriod } from '../../contract/api.js'
-import { isOfNumbers, type Measure } from '../../model/measures.js'
+import { describeConversions } from '../../model/goals.js'
+import { isOfEvents, isOfNumbers, type Measure } from '../../model/measures.js'
 import { describeNumbers } from '../../model/numbers.js'
 import type { RelationName } from '../../model/relations.js'
 import type { Predicate } from '../request/filters.js'
@@ -194,8 +195,10 @@ export function describePlan(plan: Plan): PlanDescription {
   }
 }
 
-const nameMeasure = (measure: Measure): string =>
-  isOfNumbers(measure) ? describeNumbers(measure) : measure
+function nameMeasure(measure: Measure): string {
+  if (isOfNumbers(measure)) return describeNumbers(measure)
+  return isOfEvents(measure) ? describeConversions(measure) : measure
+}
 
 const describeNewUsers = ({ users, everyone, earlier }: NewUsersPlan): NewUsersDescription => ({
   users: describePlan(users),

@@ -1,6 +1,6 @@
 /** Plans a query: builds a plan for each way of reading, and chooses one. */
 import { EVENT_LIMITS } from '../../model/event-fields.js'
-import { isOfNumbers, type Measure } from '../../model/measures.js'
+import { isOfEvents, type Measure } from '../../model/measures.js'
 import { describeMetric } from '../../model/metrics.js'
 import { DEFAULT_SIZES, type ProjectSizes } from '../../model/project-sizes.js'
 import {
@@ -306,8 +306,9 @@ function findDeferredCounting(
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
   if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
-  // The first step keeps its groups in an array, and how often each number occurs is too much for it.
-  if (measures.some(isOfNumbers)) return 'all'
+  // The first step keeps its groups in an array, and how often each number occurs is too much for it. Conversions are counted where
+  // users are.
+  if (measures.some(isOfEvents)) return 'all'
   // It does not know the other period either, nor which rows users leave out.
   if (order.against !== undefined || includesLost || having.length > 0) return 'all'
   if (order.by !== 'users') return 'page'

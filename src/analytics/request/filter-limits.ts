@@ -1,6 +1,7 @@
 /** Checks the limits of all filters of a request together, those inside of groups among them. */
 import type { FieldError, Filter, StringOperator } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
+import { MAX_FILTERS } from '../../model/definitions.js'
 import { checkPattern } from './patterns.js'
 import {
   listFilters,
@@ -9,8 +10,6 @@ import {
   type PlacedFilter,
 } from './walk-filters.js'
 
-/** How many filters a request may have in all. A group or a visit counts as one, besides its filters. */
-const MAX_FILTERS = 20
 /** How many string clauses the filters of a request may have in all. */
 const MAX_STRING_CLAUSES = 40
 /** How deep groups and visits may lie inside each other. */

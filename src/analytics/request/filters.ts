@@ -82,6 +82,7 @@ function parseValueFilter(filter: ValueFilter): Predicate {
 function parseTyped(filter: TypedFilter): Predicate {
   if (filter.type === 'user') return { kind: 'anonymous', value: filter.anonymous }
   if (filter.type === 'group') return parseGroup(filter)
+  if (filter.type === 'segment') return all((filter.filters ?? []).map(parseFilter))
   if (filter.type === 'visit') return { kind: 'visit', of: all(filter.filters.map(parseFilter)) }
   const properties = filter.type === 'event' ? (filter.properties ?? []) : []
   return join([

@@ -3,6 +3,7 @@ import type {
   AnalyticsQueryRequest,
   ClockField,
   Dimension,
+  GoalMetric,
   GroupBy,
   HavingOperator,
   Interval,
@@ -13,7 +14,8 @@ import type {
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Granularity } from '../../model/granularities.js'
 import { nameMetric, type QueryMetric } from '../../model/metrics.js'
-import { resolveNumberMetrics } from '../../model/numbers.js'
+import { listGoalMeasures, resolveGoalMetric } from '../../model/goals.js'
+import { resolveNumberMetrics, type AskedNumbers } from '../../model/numbers.js'
 import { countBuckets, listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'
 import { isInterval, resolveGranularity } from './intervals.js'
@@ -82,6 +84,8 @@ export interface Query {
   readonly projectIds: readonly [string, ...string[]]
   readonly period: Period
   readonly metrics: readonly QueryMetric[]
+  /** Which events are conversions, for each goal of the metrics. */
+  readonly goals: readonly Predicate[]
   readonly grouping: Grouping
   /** The second grouping; absent if there is none. */
   readonly thenBy?: SecondGrouping
@@ -133,16 +137,49 @@ export const listMetrics = ({
 }: Pick<AnalyticsQueryRequest, 'metrics'>): AnalyticsQueryRequest['metrics'] =>
   metrics.length > 0 ? metrics : DEFAULT_METRICS
 
-const isOverNumbers = (metric: Metric | NumericMetric): metric is NumericMetric =>
-  typeof metric === 'object'
+const isOfGoal = (metric: Metric | NumericMetric | GoalMetric): metric is GoalMetric =>
+  typeof metric === 'object' && 'goal' in metric
 
-/** Resolves the metrics of a request. */
+/** Lists the goals of the metrics of a request: for each, one of its metrics. */
+const listGoals = (asked: AnalyticsQueryRequest['metrics']): readonly GoalMetric[] => [
+  ...new Map(asked.filter(isOfGoal).map((metric) => [metric.goal, metric] as const)).values(),
+]
+
+/** Resolves the metrics of a request, whose goals have been looked up. */
 export function resolveMetrics(asked: AnalyticsQueryRequest['metrics']): readonly QueryMetric[] {
-  const overNumbers = resolveNumberMetrics(asked.filter(isOverNumbers))
-  let next = 0
-  return asked.flatMap((metric): readonly QueryMetric[] =>
-    isOverNumbers(metric) ? overNumbers.slice(next, ++next) : [metric],
+  const goals = listGoals(asked).map(({ goal }) => goal)
+  const measures = goals.map((_name, goal) => listGoalMeasures(goal))
+  const overNumbers = new Map(
+    resolveNumberMetrics(
+      asked.flatMap((metric, number) => readNumbers(metric, number, goals) ?? []),
+    ).map((metric) => [metric.number, metric] as const),
   )
+  return asked.flatMap((metric, number): readonly QueryMetric[] => {
+    if (typeof metric === 'string') return [metric]
+    const found = overNumbers.get(number)
+    if (found !== undefined) return [found]
+    if (!isOfGoal(metric) || metric.metric === 'value') return []
+    const known = measures[goals.indexOf(metric.goal)]
+    return known === undefined ? [] : [resolveGoalMetric(metric.metric, metric, known, number)]
+  })
+}
+
+/** Reads a metric over numbers: the value of a goal is the sum of those of its conversions. Undefined for other metrics. */
+function readNumbers(
+  asked: AnalyticsQueryRequest['metrics'][number],
+  number: number,
+  goals: readonly string[],
+): AskedNumbers | undefined {
+  if (typeof asked === 'string') return undefined
+  const { as: name, money: isMoney = true } = asked
+  if (!isOfGoal(asked)) {
+    const property = asked.of.slice(PROPERTY_PREFIX.length)
+    return { metric: asked.metric, name, number, isMoney, property }
+  }
+  if (asked.metric !== 'value') return undefined
+  const property = (asked.value ?? '').slice(PROPERTY_PREFIX.length)
+  const goal = goals.indexOf(asked.goal)
+  return { metric: 'sum', name, number, isMoney, property, goal, goalName: asked.goal }
 }
 
 /**
@@ -156,12 +193,16 @@ export function resolveQuery(
   period: Period,
   compared?: Period,
 ): Query {
-  const metrics = resolveMetrics(listMetrics(request))
+  const asked = listMetrics(request)
+  const metrics = resolveMetrics(asked)
   const grouping = resolveGrouping(request, period)
   return {
     projectIds: [projectId],
     period,
     metrics,
+    goals: listGoals(asked).map(({ filters = [] }) =>
+      parseFilters({ filters, filtersOperator: 'and' }),
+    ),
     grouping,
     ...resolveThenBy(request, grouping, period),
     predicate: parseFilters(request),

@@ -1,6 +1,8 @@
 /** Writes the predicate of a query as a condition on rows, and joins events to their sessions where only these have a column. */
 import { join, or, sql, type Sql } from '../../clickhouse/sql.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
+import { isConversion, VISIT_OF_EVENT } from '../../model/goals.js'
+import { RELATIONS } from '../../model/relations.js'
 import type { Period } from '../request/period.js'
 import type { Grouping } from '../request/query.js'
 import { selectEventsBetween, writeBound, writeRows, type StatementContext } from './rows.js'
@@ -24,6 +26,25 @@ export const writeFilter = (context: StatementContext, rows: RowKind, dimension?
     context.query.period,
     dimension,
   )
+
+/** Lists what rows of events have besides their columns, for the goals of the query. Nothing without goals. */
+export const listGoalColumns = ({ goals }: StatementContext): readonly Sql[] =>
+  goals.length === 0 ? [] : [VISIT_OF_EVENT, ...goals.map((_goal, i) => isConversion(i))]
+
+/**
+ * Adds these columns to rows of events.
+ *
+ * @param rows a table with its WHERE, or a subquery
+ */
+export function joinGoals(context: StatementContext, rows: Sql): Sql {
+  if (context.goals.length === 0) return rows
+  const columns = [
+    context.sessionKey,
+    ...context.goals.map((where) => writeFilter({ ...context, where }, 'events')),
+  ]
+  const all = RELATIONS.events.day?.columns ?? sql`*`
+  return sql`(SELECT ${join([all, ...nameColumns(columns, listGoalColumns(context))])} FROM ${rows})`
+}
 
 /**
  * Selects the sessions with an event that satisfies a condition, among those that reach into the period of the query. Their
@@ -123,7 +144,11 @@ export function joinSessionKeys(
   )
   const select = (column: Sql, isOfSession: boolean): Sql =>
     join([column, ...columns.filter((_, i) => keys[i]?.isOfSession === isOfSession)])
-  return sql`(SELECT ${select(sql`user, name, timestamp, session, properties, numbers`, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
+  const own = join([
+    sql`user, name, timestamp, session, properties, numbers`,
+    ...listGoalColumns(context),
+  ])
+  return sql`(SELECT ${select(own, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
 }
 
 /** Writes the condition that a session crosses an edge of a period. */

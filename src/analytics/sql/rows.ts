@@ -36,6 +36,8 @@ export interface StatementContext {
   /** What identifies the session of a row among those of the projects: sessions of different projects may have one number. */
   readonly sessionKey: Sql
   readonly where: WhereWriter
+  /** Write which events are conversions of the goals of the query. */
+  readonly goals: readonly WhereWriter[]
   /** The starts of the buckets of a zone in seconds since 1970, as one array; absent for other queries. */
   readonly bucketStarts?: Sql | undefined
   /** As in the plan. */
@@ -60,6 +62,7 @@ export const createContext = ({
   bucketStarts: writeBucketStarts(query),
   ...scopeToProjects(query),
   where: createWhereWriter(query.predicate),
+  goals: query.goals.map(createWhereWriter),
   readsDays,
   database: sql``,
   isShard: false,

@@ -3,6 +3,7 @@ import { join, sql, string, uint32, type Sql } from '../../clickhouse/sql.js'
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
+import { isOfEvents } from '../../model/measures.js'
 import { STRING_OPERATORS } from '../../model/operators.js'
 import { readValue } from '../../model/pairs.js'
 import { RELATIONS } from '../../model/relations.js'
@@ -10,6 +11,7 @@ import type { Scan } from '../plan/plan.js'
 import { listGroupings, type Grouping } from '../request/query.js'
 import {
   hasSessionKey,
+  joinGoals,
   joinSessionKeys,
   nameJoinedKeys,
   writeFilter,
@@ -54,7 +56,7 @@ export function writeScan(
       groups.filter((one) => one.isOfSession === isOfSession).flatMap((one) => one.conditions),
     )
     const filters = [filterRows(context, scan), ...(ofEvents ?? [])]
-    const events = writeRowsWithin(context, relation, periods, filters)
+    const events = joinGoals(context, writeRowsWithin(context, relation, periods, filters))
     const joined = joinSessionKeys(context, groups, events, ofSessions ?? [])
     const keysOfRows = nameKeys(query, nameJoinedKeys(groups))
     return sql`SELECT ${join([...keysOfRows, ...columns])} FROM ${joined}${grouped}`
@@ -63,13 +65,23 @@ export function writeScan(
   const filters = [...conditions, filterRows(context, scan)]
   const rows =
     dimension === undefined
-      ? writeRowsWithin(context, relation, periods, filters)
+      ? writeFacts(context, scan, filters)
       : writeRows(context, relation, [
           selectDimension(dimension),
           selectPeriods(relation, periods),
           ...filters,
         ])
   return sql`SELECT ${join([...nameKeys(query, groupKeys), ...columns])} FROM ${rows}${grouped}`
+}
+
+/** Writes the rows of a scan of facts, with their conversions if they are counted. */
+function writeFacts(
+  context: StatementContext,
+  { relation, measures, periods }: Scan,
+  filters: readonly Sql[],
+): Sql {
+  const rows = writeRowsWithin(context, relation, periods, filters)
+  return measures.some(isOfEvents) ? joinGoals(context, rows) : rows
 }
 
 /** Selects the rows of a dimension of a rollup, or those of all properties. */

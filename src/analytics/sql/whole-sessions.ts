@@ -47,7 +47,7 @@ export function writeWholeSessions(
   const crossing = writeCrossingEvents(context, periods, isHappened, conditions)
   const isJoined = groups.some(({ isOfSession }) => isOfSession)
   const events = isJoined
-    ? joinSessionKeys(context, groups, crossing, conditions, periods)
+    ? joinSessionKeys({ ...context, goals: [] }, groups, crossing, conditions, periods)
     : crossing
   const eventColumns = sql`${join(isJoined ? nameJoinedKeys(groups) : keys)}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0`
   return sql`(SELECT ${stateColumns} FROM ${states} UNION ALL SELECT ${eventColumns} FROM ${events})`

@@ -15,7 +15,9 @@ import {
   type Moments,
 } from '../../changes/moment.js'
 import type { Statement } from '../../clickhouse/sql.js'
+import { readBriefly } from '../../clickhouse/brief-read.js'
 import type { DataState } from '../../contract/api.js'
+import { ApiError } from '../../contract/errors.js'
 import type { ConsumeRows } from '../../clickhouse/stream-rows.js'
 import { StoreUnavailableError, toStoreError } from '../../clickhouse/errors.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
@@ -27,6 +29,7 @@ import type { ShareDependencies } from '../../http/share/read-share.js'
 import { withoutWholeSessions } from '../../analytics/plan/planner.js'
 import type { MarkedRow } from '../../model/origin.js'
 import { ALL_RELATIONS, FACTS, type RelationName, WITHOUT_PAIRS } from '../../model/relations.js'
+import { listDefinitions } from '../../projects/definitions.js'
 import { findFirstEventTimeOfAny } from '../../projects/event-times.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { QueryUsage } from '../../usage/query-usage.js'
@@ -71,6 +74,11 @@ export function createApi(
     readData: (project, request, read) => readData(findData, now, project, request, read),
     readAcross: (request, read) => readAcross(cluster, findData, request, read),
     responses: openResponseCache(options, findData),
+    readDefinitions: (projectId) =>
+      readBriefly(
+        (brief) => listDefinitions(cluster.home.store.lookups, projectId, brief),
+        createDefinitionsUnavailableError,
+      ),
     presentExplanation: (explanation) => explanation,
     countQuery: usage.count,
     queue,
@@ -81,6 +89,13 @@ export function createApi(
     shares: createShares(options),
   }
 }
+
+const createDefinitionsUnavailableError = (cause: unknown): ApiError =>
+  new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'Goals and segments cannot be read right now. Try again in a moment.',
+    { cause },
+  )
 
 /** Reads the data of a project for a request, at one moment. */
 function readData<Result>(

@@ -4,6 +4,7 @@ import type { AddCommand, CommandContext } from '../shared/context.js'
 import { buildBody, type QueryOptions } from './build-body.js'
 import { formatRowsAsTable } from './format-rows.js'
 import { addFunnel } from './funnel.js'
+import { addJourneys } from './journeys.js'
 import {
   addBodyAndFormat,
   addFilters,
@@ -30,6 +31,7 @@ export const addAsk: AddCommand = (program, context) => {
     .action(async (options: AskOptions) => askQuery(context, options))
   addRetention(ask, context)
   addFunnel(ask, context)
+  addJourneys(ask, context)
 }
 
 function addQueryOptions(command: Command): Command {

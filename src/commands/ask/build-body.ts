@@ -53,10 +53,16 @@ const toList = (value: string | undefined): readonly string[] | undefined =>
 
 const NUMERIC = /^(?<metric>\S+)\s+of\s+(?<of>.+?)\s+as\s+(?<as>\S+)$/
 
-/** A name, or a metric over the numbers of a property: `sum of event:prop:amount as revenue`. */
+const OF_GOAL =
+  /^(?<metric>\S+)(?:\s+of\s+(?<of>users|visits))?\s+in\s+(?<goal>\S+)\s+as\s+(?<as>\S+)$/
+
+/**
+ * A name, a metric over the numbers of a property: `sum of event:prop:amount as revenue`, or one of a goal: `conversion_rate in purchase
+ * as rate`.
+ */
 const parseMetric = (text: string): unknown => {
-  const groups = NUMERIC.exec(text)?.groups
-  return groups === undefined ? text : { ...groups }
+  const groups = (OF_GOAL.exec(text) ?? NUMERIC.exec(text))?.groups
+  return groups === undefined ? text : omitUndefined({ ...groups })
 }
 
 /** A preset, the last units, or two ends: `2026-01-01..2026-01-31`. */

@@ -1,6 +1,6 @@
 /**
  * Parses a filter of the command line: JSON as in the contract, or `field operator values`, such as `country is DE,FR`, which
- * `visit with` or `visit without` makes one of whole visits.
+ * `visit with` or `visit without` makes one of whole visits, or `segment is` and a name.
  */
 import type { FilterOperator } from '../../contract/api.js'
 import { nameCompared } from '../../contract/filter-fields.js'
@@ -25,6 +25,7 @@ const FORM = new RegExp(
   's',
 )
 
+const SEGMENT = /^segment is (?<not>not )?(?<segment>\S+)$/
 const VISIT = /^visit (?<word>with|without)\s+(?<rest>.+)$/s
 
 /**
@@ -39,6 +40,11 @@ export function parseFilter(text: string): unknown {
   if (rest !== undefined) {
     const visit = { type: 'visit', filters: [parseFilter(rest)] }
     return word === 'with' ? visit : { type: 'group', operator: 'not', filters: [visit] }
+  }
+  const { not, segment } = SEGMENT.exec(trimmed)?.groups ?? {}
+  if (segment !== undefined) {
+    const named = { type: 'segment', value: segment }
+    return not === undefined ? named : { type: 'group', operator: 'not', filters: [named] }
   }
   const { field = '', words = '', values = '' } = FORM.exec(trimmed)?.groups ?? {}
   const operator = OPERATORS[words]

@@ -5,10 +5,12 @@ import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
 import { OPERATIONS } from '../../analytics/operations/list.js'
 import type { ZonedProject } from '../../analytics/request/default-zone.js'
+import type { Definition } from '../../model/definitions.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
 import { findEarliest, findStatementGroup, readMeanSizes } from '../../cluster/shard-reads.js'
 import { ApiError } from '../../contract/errors.js'
 import { ALL_RELATIONS, WITHOUT_PAIRS } from '../../model/relations.js'
+import { listDefinitions } from '../../projects/definitions.js'
 import { findFirstEventTime } from '../../projects/event-times.js'
 import { readProjectSizes } from '../../projects/project-sizes.js'
 import { requireProject } from '../../projects/store.js'
@@ -54,7 +56,7 @@ export const addExplain: AddCommand = (program, context) => {
 }
 
 /** Validates a request for a project. @throws UserError when it is invalid */
-type ValidateFor = (project: ZonedProject) => Prepare
+type ValidateFor = (project: ZonedProject, definitions: readonly Definition[]) => Prepare
 
 /**
  * Reads a request as the service does. What is invalid about it is printed with one line per error.
@@ -76,8 +78,8 @@ async function readRequest(
   const bodies = validation.compileOperationBodies(readSpec('openapi').document)
   const validate = validation.createValidateBody(bodies)
   const parsed = noteErrors(context, () => parseQueryBody(body))
-  return (project) =>
-    noteErrors(context, () => prepareExplained(validate, operation, parsed, project))
+  return (project, definitions) =>
+    noteErrors(context, () => prepareExplained(validate, operation, parsed, project, definitions))
 }
 
 /** Calls `read`, and prints one line for each error that it finds in a request. @throws UserError if it finds any */
@@ -106,7 +108,10 @@ async function explain(
   const project = await requireProject(cluster.home.store.reader, options.project)
   const shards = locate(cluster, project)
   const group = findStatementGroup(cluster, project)
-  const prepare = validate(project)
+  const prepare = validate(
+    project,
+    await listDefinitions(cluster.home.store.reader, options.project),
+  )
   const paired = await Promise.all(
     shards.map(({ store }) => isPaired(store.lookups, options.project)),
   )

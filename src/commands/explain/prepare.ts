@@ -6,8 +6,11 @@ import type {
   Explained,
   PlanDependencies,
   QueriedProject,
+  ValidBody,
 } from '../../analytics/operation.js'
 import type { ZonedProject } from '../../analytics/request/default-zone.js'
+import { namesDefinitions, resolveDefinitions } from '../../analytics/request/definitions.js'
+import type { Definition } from '../../model/definitions.js'
 import { prepare } from '../../analytics/run-operation.js'
 import type { ValidateBody } from '../../http/validation/validate-body.js'
 import type { Description } from './explanation.js'
@@ -27,6 +30,7 @@ export type Prepare = (project: QueriedProject, dependencies: PlanDependencies) 
  * Validates a body for an operation that can be explained.
  *
  * @param queried the project that it is about
+ * @param definitions the goals and segments of the project
  * @throws ApiError VALIDATION_ERROR
  */
 export function prepareExplained(
@@ -34,9 +38,13 @@ export function prepareExplained(
   name: string,
   body: unknown,
   queried: ZonedProject,
+  definitions: readonly Definition[],
 ): Prepare {
   const { operation, explained } = findOperation(name)
-  const request = validate(operation, body, queried)
+  const asked = validate(operation, body, queried)
+  const request = (
+    namesDefinitions(asked) ? resolveDefinitions(operation, asked, definitions) : asked
+  ) as ValidBody
   return async (project, dependencies) => {
     const { resolved, planned } = await prepare(operation, request, project, dependencies)
     const { group } = dependencies

@@ -33,6 +33,12 @@ const ACCESS = {
   'user delete': 'read',
   'user delete --yes': 'write',
   usage: 'read',
+  'goal set': 'write',
+  'goal list': 'read',
+  'goal delete': 'write',
+  'segment set': 'write',
+  'segment list': 'read',
+  'segment delete': 'write',
   explain: 'read-rollups',
   // Writes shadow tables that it drops again, and finishes loads that were interrupted.
   'rollups check': 'read-rollups',
@@ -58,6 +64,12 @@ const NEED_HOME: ReadonlySet<keyof typeof ACCESS> = new Set([
   'key revoke',
   'key rotate',
   'key retire',
+  'goal set',
+  'goal list',
+  'goal delete',
+  'segment set',
+  'segment list',
+  'segment delete',
   'open',
 ])
 

@@ -1,5 +1,6 @@
 /** The entity tags of what management sends: they follow from the content, so every process computes the same ones. */
 import { createHash } from 'node:crypto'
+import { ApiError } from '../../contract/errors.js'
 
 /** Computes a strong entity tag. */
 export const hashEntity = (body: object): string =>
@@ -9,3 +10,9 @@ export const hashEntity = (body: object): string =>
 export const isEntityTag = (header: string | undefined, tag: string): boolean =>
   header !== undefined &&
   (header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag))
+
+/** Creates the error for a change whose condition does not hold. @param tag the current entity tag */
+export const createPreconditionError = (message: string, tag?: string): ApiError =>
+  new ApiError('PRECONDITION_FAILED', `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}.`, {
+    headers: tag === undefined ? {} : { ETag: tag },
+  })

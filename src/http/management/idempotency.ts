@@ -12,7 +12,8 @@ import {
   randomUUID,
 } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
-import { sql, statement, string } from '../../clickhouse/sql.js'
+import { joinCalls, joinInserts } from '../../clickhouse/joined-calls.js'
+import { sql, statement, string, strings } from '../../clickhouse/sql.js'
 import { ApiError } from '../../contract/errors.js'
 import { ConflictError } from '../../lib/errors.js'
 import type { ManagementRequest, ManagementResponse } from './management-api.js'
@@ -93,11 +94,12 @@ interface Row {
 
 type Aged = Row & { readonly age: number }
 
+const insertRow = joinInserts(sql`idempotency_keys (id, claim, fingerprint, response)`)
+
 const insert = (writer: Connection, { id, claim, fingerprint, response }: Row): Promise<void> =>
-  writer.execute(
-    statement(sql`
-INSERT INTO idempotency_keys (id, claim, fingerprint, response)
-SELECT ${string(id)}, ${string(claim)}, ${string(fingerprint)}, ${string(response)}`),
+  insertRow(
+    writer,
+    sql`${string(id)}, ${string(claim)}, ${string(fingerprint)}, ${string(response)}`,
   )
 
 const withdraw = (writer: Connection, id: string, claim: string): Promise<void> =>
@@ -108,14 +110,14 @@ const withdraw = (writer: Connection, id: string, claim: string): Promise<void> 
   )
 
 /** Returns the rows of a key, the oldest first. */
-async function select(writer: Connection, id: string): Promise<readonly Aged[]> {
+const select = joinCalls<string, readonly Aged[]>(async (writer, ids) => {
   const { rows } = await writer.query<Aged>(
     statement(sql`
 SELECT id, claim, fingerprint, response, dateDiff('second', at, now64(9)) AS age
-FROM idempotency_keys WHERE id = ${string(id)} AND at > now64(9) - INTERVAL 24 HOUR ORDER BY at, claim`),
+FROM idempotency_keys WHERE id IN ${strings(ids)} AND at > now64(9) - INTERVAL 24 HOUR ORDER BY at, claim`),
   )
-  return rows
-}
+  return ids.map((id) => rows.filter((row) => row.id === id))
+})
 
 const hash = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex')

@@ -4,6 +4,7 @@ import { IMPORT_OPERATIONS } from './imports.js'
 import { KEY_OPERATIONS } from './keys.js'
 import type { ManagementOperation } from './management-api.js'
 import { AUDIT_OPERATIONS } from './audit-log.js'
+import { DEFINITION_OPERATIONS } from './definitions.js'
 import { NOTE_OPERATIONS } from './notes.js'
 import { LONG_OPERATIONS } from './operations.js'
 import { USAGE_OPERATIONS } from './usage.js'
@@ -15,6 +16,7 @@ export const MANAGEMENT_OPERATIONS: readonly ManagementOperation[] = [
   ...LONG_OPERATIONS,
   ...IMPORT_OPERATIONS,
   ...NOTE_OPERATIONS,
+  ...DEFINITION_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...ACROSS_OPERATIONS,

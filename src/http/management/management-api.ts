@@ -12,6 +12,7 @@ import type { ManagementContext } from '../../management/context.js'
 import type { StoredProject } from '../../projects/project.js'
 import { requireProject } from '../../projects/store.js'
 import type { Method } from '../server/routes.js'
+import type { ValidateBody } from '../validation/validate-body.js'
 import type { ReceiveUpload, UploadGate } from './receive-upload.js'
 
 /** What the operations need of the service. */
@@ -66,6 +67,8 @@ export interface ManagementRequest<Body = unknown> {
   readonly accept: 'application/json' | 'text/csv'
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
+  /** Validates what is part of a query. */
+  readonly validate: ValidateBody
   readonly asker: Asker
   /** For the use cases: the key of the request acts. */
   readonly context: ManagementContext

@@ -6,7 +6,6 @@ import type {
   ProjectSettings,
   Rotation,
 } from '../../contract/management-api.js'
-import { ApiError } from '../../contract/errors.js'
 import { ConflictError, FieldValueError, MissingError } from '../../lib/errors.js'
 import { addDays, SECOND_MS, startOfDay } from '../../lib/time.js'
 import { startProjectDeletion } from '../../management/operations.js'
@@ -30,7 +29,7 @@ import {
 } from './management-api.js'
 import { acceptOperation } from './operations.js'
 import { listPage } from './pages.js'
-import { hashEntity, isEntityTag } from './entity-tags.js'
+import { createPreconditionError, hashEntity, isEntityTag } from './entity-tags.js'
 
 const PROJECTS = '/v1/projects'
 const ONE = '/v1/projects/{id}'
@@ -179,11 +178,6 @@ const createCheck =
       throw createPreconditionError(`the project has changed: its entity tag is ${tag} now`, tag)
     }
   }
-
-const createPreconditionError = (message: string, tag?: string): ApiError =>
-  new ApiError('PRECONDITION_FAILED', `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}.`, {
-    headers: tag === undefined ? {} : { ETag: tag },
-  })
 
 /** @throws FieldValueError when the key of an organization names another one */
 function chooseOrg(own: string | null, asked: string | null | undefined): string | null {

@@ -64,7 +64,7 @@ export function buildManagementRoutes(
       requireAdminScope(operation),
       ...readBody(operation),
       checkedAs === undefined ? contract.checkManagement(method, path) : contract.check(checkedAs),
-      answer(api, operation, stopping),
+      answer(api, operation, contract, stopping),
     ]
   }
   return routes
@@ -145,7 +145,12 @@ function readBody({
 
 /** Runs an operation, once for an `Idempotency-Key`, and sends its response. */
 const answer =
-  (api: ManagementApi, operation: ManagementOperation, stopping: AbortSignal): RequestHandler =>
+  (
+    api: ManagementApi,
+    operation: ManagementOperation,
+    { validate }: Contract,
+    stopping: AbortSignal,
+  ): RequestHandler =>
   async (request, response) => {
     const signal = abortOnDisconnect(response, stopping)
     const idempotencyKey = operation.method === 'post' ? request.get('Idempotency-Key') : undefined
@@ -157,6 +162,7 @@ const answer =
         : runOnce(run, one, { idempotencyKey, secret, target })
     const asked: ManagementRequest = {
       ...readRequest(api, request, signal),
+      validate,
       receive: receiveUpload(request, response, api.uploads, signal),
       once: (body, run) => once({ ...asked, body }, run),
     }
@@ -172,7 +178,7 @@ function readRequest(
   api: ManagementApi,
   request: Request,
   signal: AbortSignal,
-): Omit<ManagementRequest, 'once' | 'receive'> {
+): Omit<ManagementRequest, 'once' | 'receive' | 'validate'> {
   const { key } = getAdminContext(request)
   const { cluster, now } = api
   return {

@@ -30,6 +30,8 @@ export const MANAGEMENT_TOOLS: readonly ToolDefinition[] = [
   read('usage', '/v1/usage', 'What projects used, such as for invoices.'),
   read('keys', `${PROJECT}/keys`, 'Which API keys a project has.'),
   read('notes', `${PROJECT}/notes`, 'What happened to a project, such as deployments.'),
+  read('goals', `${PROJECT}/goals`, 'What counts as a conversion in a project.'),
+  read('segments', `${PROJECT}/segments`, 'Which named filters a project has.'),
   read(
     'imports',
     `${PROJECT}/imports`,

@@ -113,7 +113,10 @@ async function runTool(
     const errors = parameters === undefined ? [] : findErrors(name)(parameters).errors
     if (errors.length > 0) throw createValidationError(errors)
     const valid = parameters === undefined ? contract.validate(ACROSS, body) : undefined
-    const asked = createRequest(api, operation, parameters ?? {}, valid, { request, signal })
+    const asked = {
+      ...createRequest(api, operation, parameters ?? {}, valid, { request, signal }),
+      validate: contract.validate,
+    }
     const { status, body: answer = {} } = await operation.run(api, asked).catch(throwApiError)
     return { status, body: answer }
   } catch (thrown) {
@@ -134,7 +137,7 @@ function createRequest(
   parameters: object,
   body: unknown,
   { request, signal }: { readonly request: Request; readonly signal: AbortSignal },
-): ManagementRequest {
+): Omit<ManagementRequest, 'validate'> {
   const { key } = getAdminContext(request)
   const texts = Object.entries(parameters).map(([name, value]) => [name, String(value)] as const)
   const isPlace = ([name]: readonly [string, string]): boolean => path.includes(`{${name}}`)

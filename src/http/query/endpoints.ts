@@ -15,6 +15,7 @@ import type {
   StreamRows,
   ValidBody,
 } from '../../analytics/operation.js'
+import { namesDefinitions, resolveDefinitions } from '../../analytics/request/definitions.js'
 import { runOperation } from '../../analytics/run-operation.js'
 import type { Scope } from '../../contract/scopes.js'
 import { presentProject } from '../../projects/present.js'
@@ -77,14 +78,26 @@ function listEndpoints(operation: AnyOperation): readonly Endpoint[] {
   ]
 }
 
+/** Looks up the goals and segments that a request names. What it is answered with does not change any more. */
+const lookUp = async (
+  api: QueryApi,
+  operation: AnyOperation,
+  request: ValidBody,
+  { project }: RequestContext,
+): Promise<ValidBody> =>
+  namesDefinitions(request)
+    ? (resolveDefinitions(operation, request, await api.readDefinitions(project.id)) as ValidBody)
+    : request
+
 /** Answers a request. Known rows need no turn. */
 const answerKept = async (
   api: QueryApi,
   operation: AnsweredOperation,
-  request: ValidBody,
+  asked: ValidBody,
   context: RequestContext,
 ): Promise<GivenResponse> => {
   const { project, principal, signal, now } = context
+  const request = await lookUp(api, operation, asked, context)
   const { keyId } = principal
   const given = await api.responses.answer(
     { operation, request, project, keyId, signal, now },
@@ -102,19 +115,21 @@ const answerKept = async (
   return given
 }
 
-const answerExplained = (
+const answerExplained = async (
   api: QueryApi,
   operation: AnsweredOperation,
   explained: Explained<unknown>,
-  request: ValidBody,
+  asked: ValidBody,
   context: RequestContext,
-): Promise<Outcome> =>
-  api.queue.run(context.principal.keyId, context.signal, async (turn) => {
+): Promise<Outcome> => {
+  const request = await lookUp(api, operation, asked, context)
+  return api.queue.run(context.principal.keyId, context.signal, async (turn) => {
     const explanation = await readData(api, startTurn(context, turn), (data) =>
       explainOperation(operation, explained, request, context.project, data),
     )
     return { body: api.presentExplanation(explanation) }
   })
+}
 
 /**
  * Streams the response to a request. Streams and exports have queues of their own, with places for each project. An export may last for
@@ -123,11 +138,12 @@ const answerExplained = (
 export const streamOperation = async (
   api: QueryApi,
   operation: StreamedOperation,
-  request: ValidBody,
+  asked: ValidBody,
   context: RequestContext,
   send: (streamed: Streamed, pace: ReaderPace) => Promise<void>,
 ): Promise<void> => {
   const { project, principal, signal } = context
+  const request = await lookUp(api, operation, asked, context)
   await api[operation.queue].run(principal.projectId, signal, (turn) => {
     const running = startTurn(context, turn)
     return readData(api, running, (data) =>

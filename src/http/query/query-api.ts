@@ -2,6 +2,7 @@
 import type { ResponseCache } from '../../analytics/cache/responses.js'
 import type { Explanation } from '../../analytics/explain-operation.js'
 import type { StreamDependencies } from '../../analytics/operation.js'
+import type { Definition } from '../../model/definitions.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { RunningRequest } from './context.js'
 import type { QueryQueue } from './queue/query-queue.js'
@@ -18,6 +19,8 @@ export interface QueryApi {
     request: RunningRequest,
     read: (data: StreamDependencies) => Promise<Result>,
   ) => Promise<Result>
+  /** Reads the goals and segments of a project as they are now. @throws ApiError SERVICE_UNAVAILABLE if the store does not answer */
+  readonly readDefinitions: (projectId: string) => Promise<readonly Definition[]>
   /** Knows responses that were given before. */
   readonly responses: ResponseCache
   /** Presents an explanation to the reader. */

@@ -70,7 +70,19 @@ const UNIONS: ReadonlyMap<string, Json> = new Map([
     'QueryMetric',
     {
       if: { type: 'object' },
-      then: { $ref: '#/components/schemas/NumericMetric' },
+      then: {
+        if: {
+          anyOf: [
+            { required: ['goal'] },
+            {
+              required: ['metric'],
+              properties: { metric: { $ref: '#/components/schemas/GoalFunction' } },
+            },
+          ],
+        },
+        then: { $ref: '#/components/schemas/GoalMetric' },
+        else: { $ref: '#/components/schemas/NumericMetric' },
+      },
       else: { $ref: '#/components/schemas/Metric' },
     },
   ],

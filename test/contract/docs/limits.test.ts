@@ -49,6 +49,9 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
       { description: JSON.stringify(queries['FunnelWindow']) },
       /"maximum":(\d+)/,
     ),
+    'Steps of journeys (`depth`)': queries['JourneysRequest']!.properties!['depth']!.maximum,
+    'Pages and events of a step of journeys (`limit`)':
+      queries['JourneysRequest']!.properties!['limit']!.maximum,
     'Groupings in `then_by`': queries['ThenBy']!.maxItems,
     'Buckets of a time series': MAX_BUCKETS,
     'Series of a second grouping (`group_limit`)': queries['GroupLimit']!.maximum,

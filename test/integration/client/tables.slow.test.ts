@@ -86,6 +86,7 @@ const BODIES: TableRequests = {
   values: { field: 'page:path', date_range: DAY },
   retention: { interval: 'day', date_range: DAY },
   funnel: { date_range: DAY, steps: [{ filters: [] }, { filters: [] }] },
+  journeys: { date_range: DAY, from: { filters: [] } },
 }
 /** What the body has if it does not say how many rows. */
 const LIMITS: Partial<Record<keyof TableRequests, object>> = {

@@ -224,6 +224,7 @@ export async function startApp({
       recall: () => undefined,
       readData: (_project, request, read) => read(openData(given, request)),
       readAcross: () => Promise.reject(new Error('not served')),
+      readDefinitions: () => Promise.resolve([]),
       presentExplanation: (explanation) => explanation,
       countQuery: () => undefined,
       responses: createResponseCache({

@@ -17,6 +17,7 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/analytics/query': ['POST'],
   '/v1/analytics/retention': ['POST'],
   '/v1/analytics/funnel': ['POST'],
+  '/v1/analytics/journeys': ['POST'],
   '/mcp': ['POST'],
   '/livez': ['GET', 'HEAD'],
   '/readyz': ['GET', 'HEAD'],

@@ -210,6 +210,7 @@ const fill = (path: string): string =>
     .replace('{user_id}', 'u')
     .replace('{note}', 'note_x')
     .replace('{operation}', 'op_x')
+    .replace('{name}', 'signup')
 
 test.each(MANAGEMENT_OPERATIONS)(
   '$method $path needs its scope',
@@ -234,6 +235,8 @@ test('a key of an organization neither sees nor changes what is not its own', as
     'post /v1/projects/{id}/keys': {},
     'post /v1/projects/{id}/users/delete': { userIds: ['u'] },
     'post /v1/projects/{id}/notes': { text: 'x' },
+    'put /v1/projects/{id}/goals/{name}': { filters: [{ type: 'user', anonymous: false }] },
+    'put /v1/projects/{id}/segments/{name}': { filters: [{ type: 'user', anonymous: false }] },
   }
   for (const { method, path } of MANAGEMENT_OPERATIONS) {
     if (!path.includes('/projects/{id}')) continue

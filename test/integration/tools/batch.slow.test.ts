@@ -1,10 +1,9 @@
 /** The law of batches: each result is the answer that the query gets alone. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { mapWithLimit } from '../../../src/http/batch/post-batch.js'
 import { question } from '../../support/arbitrary/questions.js'
 import { post, read, startShops, type Shops } from './shops.js'
-import { thoroughTest as test } from '../../support/effort.js'
 
 let shops: Shops
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 /** The law of tools: each call is the answer that the API gives alone, over HTTP and over standard input and output. */
-import { afterAll, beforeAll, describe, expect } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
 import { chooseTools } from '../../../src/http/mcp/tools.js'
@@ -10,7 +10,6 @@ import { runCli } from '../../support/cli/cli.js'
 import { question } from '../../support/arbitrary/questions.js'
 import { call, connectHttp, connectStdio } from './mcp-clients.js'
 import { post, startShops, type Shop, type Shops } from './shops.js'
-import { thoroughTest as test } from '../../support/effort.js'
 
 let shops: Shops
 const clients = new Map<string, Client>()
@@ -208,8 +207,11 @@ describe.each(FORMS)('%s', (form) => {
     ).toEqual({
       error: {
         code: 'VALIDATION_ERROR',
-        message: 'The request is not valid: operation must be one of: query, retention, funnel.',
-        details: [{ field: 'operation', message: 'must be one of: query, retention, funnel' }],
+        message:
+          'The request is not valid: operation must be one of: query, retention, funnel, journeys.',
+        details: [
+          { field: 'operation', message: 'must be one of: query, retention, funnel, journeys' },
+        ],
         docs: '/docs/errors#validation_error',
       },
     })

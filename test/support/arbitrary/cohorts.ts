@@ -1,6 +1,11 @@
 /** Random events of people who come back, and random questions about them. */
 import fc from 'fast-check'
-import type { Filter, FunnelRequest, RetentionRequest } from '../../../src/contract/api.js'
+import type {
+  Filter,
+  FunnelRequest,
+  JourneysRequest,
+  RetentionRequest,
+} from '../../../src/contract/api.js'
 import type { SentEvent } from '../world/world.js'
 import { event, filter } from './world.js'
 
@@ -118,4 +123,24 @@ export const funnelRequest: fc.Arbitrary<FunnelRequest> = fc.noBias(
       filters: fc.oneof({ weight: 4, arbitrary: fc.constant(FILTERLESS) }, someFilters),
     })
     .map(({ filters, ...rest }) => ({ ...rest, ...filters })),
+)
+
+export const journeysRequest: fc.Arbitrary<JourneysRequest> = fc.noBias(
+  fc
+    .record({
+      date_range: fc.oneof(
+        returningRange,
+        fc.constant<[string, string]>(['2024-01-01', '2024-12-31']),
+      ),
+      anchor: fc.tuple(fc.constantFrom('from' as const, 'to' as const), step),
+      kinds: fc.constantFrom<JourneysRequest['kinds']>(['page'], ['event'], ['page', 'event']),
+      depth: fc.integer({ min: 1, max: 5 }),
+      limit: fc.constantFrom(1, 2, 5, 100),
+      filters: fc.oneof({ weight: 4, arbitrary: fc.constant(FILTERLESS) }, someFilters),
+    })
+    .map(({ anchor: [side, filters], filters: ofAll, ...rest }) => ({
+      ...rest,
+      [side]: filters,
+      ...ofAll,
+    })),
 )

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import type {
   Filter,
+  GoalMetric,
   HavingOperator,
   NumericMetric,
   Preset,
@@ -141,6 +142,61 @@ function addNumbers(asked: PartialRequest, numbers: Numbers | undefined): Partia
     ...(order === undefined ? {} : { order_by: [['number_0', order]] }),
   }
 }
+const goalMetrics = fc.record({
+  goals: fc.tuple(
+    ...['buy', 'read'].map((goal) =>
+      fc
+        .array(fc.oneof({ weight: 3, arbitrary: filter }, otherFilter), {
+          minLength: 1,
+          maxLength: 2,
+        })
+        .map((filters) => ({ goal, filters, value: 'event:prop:amount' as const })),
+    ),
+  ),
+  metrics: fc.array(
+    fc.record({
+      metric: fc.constantFrom(
+        ...(listEnumValues(document, 'GoalFunction') as readonly GoalMetric['metric'][]),
+      ),
+      goal: fc.nat(1),
+      isOfVisits: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  isFirst: fc.boolean(),
+  order: oneIn(3, fc.constantFrom('asc' as const, 'desc' as const)),
+})
+
+type Goals = typeof goalMetrics extends fc.Arbitrary<infer One> ? One : never
+
+/** Adds metrics of goals, as they are once the goals have been looked up. */
+function addGoals(asked: PartialRequest, drawn: Goals | undefined): PartialRequest {
+  if (drawn === undefined) return asked
+  const { goals, isFirst, order } = drawn
+  const added = drawn.metrics.map(({ metric, goal, isOfVisits }, i): GoalMetric => ({
+    metric,
+    goal: goals[goal]!.goal,
+    as: `${metric}_${i}`,
+    ...(metric === 'conversion_rate' && isOfVisits ? { of: 'visits' } : {}),
+    ...(metric === 'value' ? { money: false } : {}),
+    ...{ filters: goals[goal]!.filters, value: goals[goal]!.value },
+  }))
+  const names = asked.metrics ?? []
+  return {
+    ...asked,
+    metrics: isFirst ? [...added, ...names] : [...names, ...added],
+    ...(order === undefined ? {} : { order_by: [[added[0]!.as, order]] }),
+  }
+}
+
+/** Filters of segments, as they are once these have been looked up. */
+const segment: fc.Arbitrary<Filter> = fc
+  .tuple(fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 2 }), fc.boolean())
+  .map(([filters, isNegated]) => {
+    const one: Filter = { type: 'segment', value: 'mobile-de', filters }
+    return isNegated ? { type: 'group', operator: 'not', filters: [one] } : one
+  })
+
 const rowChoice = fc.record({
   having: oneIn(
     4,
@@ -175,7 +231,7 @@ function chooseRows(asked: PartialRequest, { having, against, isLost }: RowChoic
       : {}),
   }
 }
-const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
+const anyFilters = fc.array(fc.oneof(filter, otherFilter, segment), { minLength: 1, maxLength: 3 })
 
 const anyRequest: fc.Arbitrary<PartialRequest> = fc
   .tuple(
@@ -202,6 +258,7 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
   }))
   .chain(addThenBy(SECOND, 4))
   .chain((asked) => oneIn(3, numericMetrics).map((numbers) => addNumbers(asked, numbers)))
+  .chain((asked) => oneIn(3, goalMetrics).map((goals) => addGoals(asked, goals)))
   .chain((asked) => rowChoice.map((choice) => chooseRows(asked, choice)))
 
 /** Series of groups that no visit is in, compared, with metrics of visits alone: nothing is counted for them. */

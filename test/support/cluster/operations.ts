@@ -1,5 +1,6 @@
 /** Runs operations beside the query without HTTP, on the shards of a project. */
 import { FUNNEL } from '../../../src/analytics/operations/funnel.js'
+import { JOURNEYS } from '../../../src/analytics/operations/journeys.js'
 import { RETENTION } from '../../../src/analytics/operations/retention.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
@@ -9,6 +10,8 @@ import { findEarliest, findStatementGroup, openReader } from '../../../src/clust
 import type {
   FunnelRequest,
   FunnelResponse,
+  JourneysRequest,
+  JourneysResponse,
   RetentionRequest,
   RetentionResponse,
 } from '../../../src/contract/api.js'
@@ -41,6 +44,15 @@ export const runFunnel = (
   asking: Asking = {},
 ): Promise<FunnelResponse> =>
   answer(FUNNEL, request, project, createDependencies(cluster, project, asking))
+
+/** Runs a request for journeys. */
+export const runJourneys = (
+  cluster: Cluster,
+  project: StoredProject,
+  request: JourneysRequest,
+  asking: Asking = {},
+): Promise<JourneysResponse> =>
+  answer(JOURNEYS, request, project, createDependencies(cluster, project, asking))
 
 function createDependencies(
   cluster: Cluster,

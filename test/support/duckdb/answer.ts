@@ -6,12 +6,12 @@ import type {
   BucketSize,
   GroupBy,
   Metric,
-  NumericMetric,
   Row,
 } from '../../../src/contract/api.js'
 import { compareMetrics, resolveCompared } from './comparison.js'
 import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
+import { aggregateGoals, listGoals, selectConversions, showGoal } from './goals.js'
 import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
 import { AGGREGATES, writeMetric, ZERO } from './metrics.js'
 import {
@@ -25,7 +25,7 @@ import {
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
 import { combine, join, raw, sql, type Sql } from './sql.js'
 
-type AnyMetric = Metric | NumericMetric
+type AnyMetric = AnalyticsQueryRequest['metrics'][number]
 
 const nameMetric = (metric: AnyMetric): string => (typeof metric === 'string' ? metric : metric.as)
 
@@ -225,8 +225,21 @@ function choosePage(
     query,
     pagination: { limit, offset, returned: page.length, total: kept.length },
     data: page,
+    ...(page.length === 0 && kept.length > 0 ? forgetNumbers(body) : {}),
   }
 }
+
+/** Returns the metadata of a page after the last row. */
+const forgetNumbers = ({
+  metadata,
+}: AnalyticsQueryResponse): Pick<AnalyticsQueryResponse, 'metadata'> =>
+  metadata === undefined
+    ? {}
+    : {
+        metadata: {
+          numbers: metadata.numbers.map((one) => ({ ...one, counted: null, left_out: null })),
+        },
+      }
 
 /** Fixes how many groups have a series, which otherwise depends on the limit. */
 async function fixGroups(
@@ -244,6 +257,7 @@ async function fixGroups(
 /** Whether a metric is 0 where there is nothing to count. */
 const isZero = ({ metrics }: AnalyticsQueryRequest, name: string): boolean =>
   COUNTS.has(name) ||
+  listGoals(metrics).some(({ as, metric }) => as === name && metric !== 'conversion_rate') ||
   listNumeric(metrics).some(
     ({ as, metric }) => as === name && (metric === 'sum' || metric === 'count'),
   )
@@ -365,6 +379,7 @@ function buildStatement(
       one.over === over ? [sql`${one.aggregate} AS ${raw(name)}`] : [],
     )
   const numeric = listNumeric(request.metrics)
+  const goals = listGoals(request.metrics)
   const isIn = combine([sql`TRUE`, ...keys.map((key) => sql`${key} IS NOT NULL`)], 'AND')
   const group = sql`GROUP BY (${join(keys)})`
   const joinOn = (table: string): Sql =>
@@ -372,12 +387,12 @@ function buildStatement(
   return sql`
 WITH
   matching AS (SELECT * FROM events WHERE ${buildFilters(request)}),
-  grouped_events AS (SELECT ${join([...columns('event'), isNew, ...selectNumbers(numeric), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
+  grouped_events AS (SELECT ${join([...columns('event'), isNew, ...selectNumbers(numeric), ...selectConversions(goals), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
   grouped_visits AS (
     SELECT ${join([...columns('visit'), sql`visits.*`])} FROM visits
     WHERE ${inPeriod(sql`start_at`)} AND session IN (SELECT session FROM matching)
   ),
-  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events'), ...aggregateNumbers(numeric)])} FROM grouped_events WHERE ${isIn} ${group}),
+  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events'), ...aggregateNumbers(numeric), ...aggregateGoals(goals)])} FROM grouped_events WHERE ${isIn} ${group}),
   of_visits AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('visits')])} FROM grouped_visits WHERE ${isIn} ${group}),
   groups AS (${selectKeys(request, groupings, ranked)})
 SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric, place) => selectMetric(metric, place, groupings)), ...showNumbers(numeric)])}
@@ -426,7 +441,11 @@ function selectRanked(
 /** A number in JSON is a floating-point number; all of these are small enough to be exact. */
 const selectMetric = (metric: AnyMetric, place: number, groupings: readonly Grouping[]): Sql => {
   if (typeof metric !== 'string') {
-    return sql`${showValue({ ...metric, place })} AS ${raw(`of_${metric.as}`)}`
+    const [goal] = listGoals([metric])
+    const [numeric] = listNumeric([metric])
+    const value =
+      goal === undefined ? showValue({ ...numeric!, place }) : showGoal({ ...goal, place })
+    return sql`${value} AS ${raw(`of_${metric.as}`)}`
   }
   const kinds = groupings.map(({ visitGroups }) => visitGroups)
   const kind = (['none', 'entry'] as const).find((one) => kinds.includes(one)) ?? 'same'

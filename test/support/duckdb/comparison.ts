@@ -132,7 +132,7 @@ const countBillionths = (value: number): bigint => BigInt(value.toFixed(9).repla
 function computeChange(name: string, value: number | null, base: number | null): number | null {
   if (value === null || base === null) return null
   const [now, other] = [value, base].map(countBillionths) as [bigint, bigint]
-  if (name === 'bounce_rate') return Number(now - other) / 1e9
+  if (/^(bounce_rate|conversion_rate)/.test(name)) return Number(now - other) / 1e9
   if (other === 0n) return null
   const before = other < 0n ? -other : other
   const size = now < other ? other - now : now - other

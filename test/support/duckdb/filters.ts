@@ -74,6 +74,7 @@ const FILTERS: { readonly [Type in TypedFilter['type']]?: Conditions<Type> } = {
     const condition = combine(filters.map(buildFilter), operator === 'or' ? 'OR' : 'AND')
     return [operator === 'not' ? sql`NOT ${condition}` : condition]
   },
+  segment: ({ filters = [] }) => [combine([sql`TRUE`, ...filters.map(buildFilter)], 'AND')],
   visit: ({ filters }) => [
     sql`session IN (SELECT session FROM events WHERE ${combine(filters.map(buildFilter), 'AND')})`,
   ],

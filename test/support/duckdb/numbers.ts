@@ -1,5 +1,10 @@
 /** Metrics over the numbers of a property, as aggregates over the events of a group. */
-import type { AnalyticsQueryResponse, NumericMetric } from '../../../src/contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
+  NumericMetric,
+} from '../../../src/contract/api.js'
+import { isConversion } from './goals.js'
 import { raw, sql, type Sql } from './sql.js'
 
 const PREFIX = 'event:prop:'
@@ -7,20 +12,30 @@ const PREFIX = 'event:prop:'
 /** A metric, by its place among those of the request. */
 export interface PlacedMetric extends NumericMetric {
   readonly place: number
+  /** The goal, if the numbers of its conversions alone are meant, and the condition on these. */
+  readonly goal?: string
+  readonly isMeant?: Sql
 }
 
-/** Lists the metrics over numbers. */
-export const listNumeric = (
-  metrics: readonly (string | NumericMetric)[],
-): readonly PlacedMetric[] =>
-  metrics.flatMap((metric, place) => (typeof metric === 'string' ? [] : [{ ...metric, place }]))
+/** Lists the metrics over numbers: also the values of goals, which are sums. */
+export const listNumeric = (metrics: AnalyticsQueryRequest['metrics']): readonly PlacedMetric[] =>
+  metrics.flatMap((metric, place): readonly PlacedMetric[] => {
+    if (typeof metric === 'string') return []
+    if (!('goal' in metric)) return [{ ...metric, place }]
+    const { goal, as, value } = metric
+    return metric.metric === 'value'
+      ? [{ metric: 'sum', of: value!, as, place, goal, isMeant: isConversion(metric) }]
+      : []
+  })
 
 const name = (kind: string, { place }: PlacedMetric): Sql => raw(`${kind}_${place}`)
 
 /** Selects the text of the property of each metric, and its number, from the rows of `matching`. */
 export const selectNumbers = (metrics: readonly PlacedMetric[]): readonly Sql[] =>
   metrics.flatMap((metric) => {
-    const text = sql`(SELECT value FROM properties WHERE properties.arrival = matching.arrival AND properties.name = ${metric.of.slice(PREFIX.length)})`
+    const found = sql`(SELECT value FROM properties WHERE properties.arrival = matching.arrival AND properties.name = ${metric.of.slice(PREFIX.length)})`
+    const text =
+      metric.isMeant === undefined ? found : sql`CASE WHEN ${metric.isMeant} THEN ${found} END`
     const decimal = sql`TRY_CAST(${text} AS DECIMAL(38, 18))`
     const isNumber = sql`regexp_full_match(${text}, '-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?') AND abs(${decimal}) < 1000000000000000000`
     return [
@@ -87,15 +102,18 @@ export function describeNumbers(
   rows: readonly Readonly<Record<string, string | number | null>>[],
   returned: number,
 ): Pick<AnalyticsQueryResponse, 'metadata'> {
-  const properties = new Map(metrics.map((metric) => [metric.of, metric] as const))
+  const properties = new Map(
+    metrics.map((metric) => [JSON.stringify([metric.of, metric.goal]), metric] as const),
+  )
   if (properties.size === 0) return {}
   const isUnknown = returned === 0 && rows.length > 0
   const add = (kind: string, { place }: PlacedMetric): number | null =>
     isUnknown ? null : rows.reduce((sum, row) => sum + Number(row[`${kind}_${place}`]), 0)
   return {
     metadata: {
-      numbers: [...properties].map(([of, metric]) => ({
-        of,
+      numbers: [...properties.values()].map((metric) => ({
+        of: metric.of,
+        ...(metric.goal === undefined ? {} : { goal: metric.goal }),
         counted: add('counted', metric),
         left_out: add('others', metric),
       })),

@@ -10,6 +10,9 @@ from ._sender import Sender
 from .models import (
     Change,
     ChangePage,
+    Goal,
+    GoalList,
+    GoalSettings,
     ImportPage,
     IssuedKey,
     Key,
@@ -28,6 +31,9 @@ from .models import (
     ProjectsQueryRequest,
     ProjectsQueryResponse,
     Rotation,
+    Segment,
+    SegmentList,
+    SegmentSettings,
     Usage,
     UsagePage,
     UserIds,
@@ -467,6 +473,168 @@ class ManagementOperations(Sender):
             f"/v1/projects/{_wire.quote(project_id)}/notes/{_wire.quote(note_id)}",
             None,
             _wire.Options(method="DELETE"),
+        )
+
+    def list_goals(
+        self,
+        project_id: str,
+    ) -> GoalList:
+        """
+        Returns the goals of a project, by their names. An API key of the project may read them, too.
+
+        Needs an admin key with the scope `projects:read`.
+
+        GET /v1/projects/{id}/goals
+        """
+        response = self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/goals",
+            None,
+            _wire.Options(method="GET"),
+        )
+        return cast("GoalList", response)
+
+    def get_goal(
+        self,
+        project_id: str,
+        definition_name: str,
+    ) -> Goal:
+        """
+        Returns a goal. An API key of the project may read it, too.
+
+        Needs an admin key with the scope `projects:read`.
+
+        GET /v1/projects/{id}/goals/{name}
+        """
+        response = self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/goals/{_wire.quote(definition_name)}",
+            None,
+            _wire.Options(method="GET"),
+        )
+        return cast("Goal", response)
+
+    def put_goal(
+        self,
+        project_id: str,
+        definition_name: str,
+        body: GoalSettings,
+        *,
+        if_match: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Goal:
+        """
+        Gives the goal exactly these filters and this value. Queries that name it know the change at once, for all time.
+        The same request again changes nothing, and the entity tag stays.
+
+        Needs an admin key with the scope `projects:write`.
+
+        PUT /v1/projects/{id}/goals/{name}
+        """
+        response = self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/goals/{_wire.quote(definition_name)}",
+            body,
+            _wire.Options(method="PUT", headers={"If-Match": if_match, "If-None-Match": if_none_match}),
+        )
+        return cast("Goal", response)
+
+    def delete_goal(
+        self,
+        project_id: str,
+        definition_name: str,
+        *,
+        if_match: str | None = None,
+    ) -> None:
+        """
+        Deletes a goal. Queries that name it are refused from then on.
+
+        Needs an admin key with the scope `projects:write`.
+
+        DELETE /v1/projects/{id}/goals/{name}
+        """
+        self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/goals/{_wire.quote(definition_name)}",
+            None,
+            _wire.Options(method="DELETE", headers={"If-Match": if_match}),
+        )
+
+    def list_segments(
+        self,
+        project_id: str,
+    ) -> SegmentList:
+        """
+        Returns the segments of a project, by their names. An API key of the project may read them, too.
+
+        Needs an admin key with the scope `projects:read`.
+
+        GET /v1/projects/{id}/segments
+        """
+        response = self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/segments",
+            None,
+            _wire.Options(method="GET"),
+        )
+        return cast("SegmentList", response)
+
+    def get_segment(
+        self,
+        project_id: str,
+        definition_name: str,
+    ) -> Segment:
+        """
+        Returns a segment. An API key of the project may read it, too.
+
+        Needs an admin key with the scope `projects:read`.
+
+        GET /v1/projects/{id}/segments/{name}
+        """
+        response = self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/segments/{_wire.quote(definition_name)}",
+            None,
+            _wire.Options(method="GET"),
+        )
+        return cast("Segment", response)
+
+    def put_segment(
+        self,
+        project_id: str,
+        definition_name: str,
+        body: SegmentSettings,
+        *,
+        if_match: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Segment:
+        """
+        Gives the segment exactly these filters. Queries and goals that name it know the change at once, for all time.
+        The same request again changes nothing, and the entity tag stays.
+
+        Needs an admin key with the scope `projects:write`.
+
+        PUT /v1/projects/{id}/segments/{name}
+        """
+        response = self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/segments/{_wire.quote(definition_name)}",
+            body,
+            _wire.Options(method="PUT", headers={"If-Match": if_match, "If-None-Match": if_none_match}),
+        )
+        return cast("Segment", response)
+
+    def delete_segment(
+        self,
+        project_id: str,
+        definition_name: str,
+        *,
+        if_match: str | None = None,
+    ) -> None:
+        """
+        Deletes a segment. Queries that name it are refused from then on. A segment that others name is not deleted.
+
+        Needs an admin key with the scope `projects:write`.
+
+        DELETE /v1/projects/{id}/segments/{name}
+        """
+        self._ask(
+            f"/v1/projects/{_wire.quote(project_id)}/segments/{_wire.quote(definition_name)}",
+            None,
+            _wire.Options(method="DELETE", headers={"If-Match": if_match}),
         )
 
     def get_operation(

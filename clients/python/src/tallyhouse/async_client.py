@@ -19,6 +19,9 @@ from .models import (
     FunnelExplainResponse,
     FunnelRequest,
     FunnelResponse,
+    JourneysExplainResponse,
+    JourneysRequest,
+    JourneysResponse,
     Project,
     RetentionExplainResponse,
     RetentionRequest,
@@ -132,6 +135,10 @@ class AsyncClient(AsyncSender):
         """POST /v1/analytics/funnel"""
         return cast("FunnelResponse", await self._ask(_wire.FUNNEL, body))
 
+    async def journeys(self, body: JourneysRequest) -> JourneysResponse:
+        """POST /v1/analytics/journeys"""
+        return cast("JourneysResponse", await self._ask(_wire.JOURNEYS, body))
+
     async def explain(self, body: AnalyticsQueryRequest) -> ExplainResponse:
         """POST /v1/analytics/explain"""
         return cast("ExplainResponse", await self._ask(_wire.EXPLAIN, body))
@@ -144,6 +151,10 @@ class AsyncClient(AsyncSender):
     async def explain_funnel(self, body: FunnelRequest) -> FunnelExplainResponse:
         """POST /v1/analytics/funnel/explain"""
         return cast("FunnelExplainResponse", await self._ask(_wire.EXPLAIN_FUNNEL, body))
+
+    async def explain_journeys(self, body: JourneysRequest) -> JourneysExplainResponse:
+        """POST /v1/analytics/journeys/explain"""
+        return cast("JourneysExplainResponse", await self._ask(_wire.EXPLAIN_JOURNEYS, body))
 
     async def project(self) -> Project:
         """GET /v1/project"""

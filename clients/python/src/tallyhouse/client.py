@@ -19,6 +19,9 @@ from .models import (
     FunnelExplainResponse,
     FunnelRequest,
     FunnelResponse,
+    JourneysExplainResponse,
+    JourneysRequest,
+    JourneysResponse,
     Project,
     RetentionExplainResponse,
     RetentionRequest,
@@ -131,6 +134,10 @@ class Client(Sender):
         """POST /v1/analytics/funnel"""
         return cast("FunnelResponse", self._ask(_wire.FUNNEL, body))
 
+    def journeys(self, body: JourneysRequest) -> JourneysResponse:
+        """POST /v1/analytics/journeys"""
+        return cast("JourneysResponse", self._ask(_wire.JOURNEYS, body))
+
     def explain(self, body: AnalyticsQueryRequest) -> ExplainResponse:
         """POST /v1/analytics/explain"""
         return cast("ExplainResponse", self._ask(_wire.EXPLAIN, body))
@@ -143,6 +150,10 @@ class Client(Sender):
     def explain_funnel(self, body: FunnelRequest) -> FunnelExplainResponse:
         """POST /v1/analytics/funnel/explain"""
         return cast("FunnelExplainResponse", self._ask(_wire.EXPLAIN_FUNNEL, body))
+
+    def explain_journeys(self, body: JourneysRequest) -> JourneysExplainResponse:
+        """POST /v1/analytics/journeys/explain"""
+        return cast("JourneysExplainResponse", self._ask(_wire.EXPLAIN_JOURNEYS, body))
 
     def project(self) -> Project:
         """GET /v1/project"""

@@ -76,7 +76,12 @@ def _list_texts(operation: TableOperation, body: Mapping[str, Any]) -> list[str]
     if operation == "query":
         groups = [*body.get("group_by", []), *body.get("then_by", [])]
         return ["date" if name.startswith("interval:") else name for name in groups]
-    texts: dict[str, list[str]] = {"values": ["value"], "retention": ["cohort"], "funnel": []}
+    texts: dict[str, list[str]] = {
+        "values": ["value"],
+        "retention": ["cohort"],
+        "funnel": [],
+        "journeys": ["kind", "value"],
+    }
     return texts[operation]
 
 

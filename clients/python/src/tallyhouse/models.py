@@ -330,13 +330,32 @@ of several currencies are refused as well. Events without a currency are added t
 """
 
 
-QueryMetric: TypeAlias = Metric | NumericMetric
-"""The name of a metric, or a metric over the numbers of an event property."""
+GoalMetric = TypedDict(
+    "GoalMetric",
+    {
+        "metric": "GoalFunction",
+        "goal": "DefinitionName",
+        "as": str,
+        "of": NotRequired[Literal["users", "visits"]],
+        "money": NotRequired[bool],
+        "filters": NotRequired["list[QueryFilter]"],
+        "value": NotRequired["PropertyGrouping"],
+    },
+)
+"""A metric of a goal of the project: of those matching events that satisfy the filters of the goal, its conversions. Each
+conversion is in the group of its event; attributes of a session are those of the visit in which it happened.
+
+A goal may be changed or deleted at any time. A query knows it as it is when the query arrives, for all time.
+"""
+
+
+QueryMetric: TypeAlias = Metric | NumericMetric | GoalMetric
+"""The name of a metric, a metric over the numbers of an event property, or a metric of a goal."""
 
 
 Metrics: TypeAlias = list[QueryMetric]
 """The metrics of every row, in the order of the response: names of metrics, and objects for metrics over the numbers of an
-event property. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
+event property and for those of a goal. Each may be given once. An empty array selects the three default metrics. The value of a metric does not
 depend on the other metrics.
 """
 
@@ -368,6 +387,29 @@ NumericFunction: TypeAlias = Literal[
 
 All but `sum` and `count` are `null` without a number.
 """
+
+
+GoalFunction: TypeAlias = Literal[
+    "conversions",
+    "converted_users",
+    "converted_visits",
+    "conversion_rate",
+    "value",
+]
+"""- `conversions`: how many events satisfy the filters of the goal.
+- `converted_users`: how many users have such an event.
+- `converted_visits`: how many visits have such an event. As users are, a visit is counted in each row that has such an event of
+  it.
+- `conversion_rate`: converted users in per cent of the users of the row, with two decimals; with `of: visits`, converted
+  visits in per cent of the visits that have events in the row. `null` if there are none.
+- `value`: the sum of the numbers in the property that is the value of the goal, over its conversions, exactly as `sum` adds
+  up numbers; 0 without a number. `metadata.numbers` says how many conversions have one. Amounts in several currencies are
+  refused as for `sum`.
+"""
+
+
+DefinitionName: TypeAlias = str
+"""A name within the project: letters, digits, `_`, `.` and `-`, the first a letter or a digit, at most 64."""
 
 
 Interval: TypeAlias = Literal[
@@ -784,6 +826,21 @@ class VisitFilter(TypedDict):
     """The filters that one event has to satisfy, from 1 to 20."""
 
 
+class SegmentFilter(TypedDict):
+    """Whether an event satisfies all filters of a segment of the project. Inside of a group with `not`: whether it does not.
+
+    A segment may be changed or deleted at any time. A query knows it as it is when the query arrives. The filters of segments
+    count as if they were those of the request.
+    """
+
+    type: Literal["segment"]
+    """Always `segment`."""
+
+    value: "DefinitionName"
+    filters: NotRequired["list[QueryFilter]"]
+    """In a response: the filters of the segment. What a request has here is replaced."""
+
+
 TypedFilter: TypeAlias = (
     PageFilter
     | EntryPageFilter
@@ -803,6 +860,7 @@ TypedFilter: TypeAlias = (
     | OsFilter
     | GroupFilter
     | VisitFilter
+    | SegmentFilter
 )
 """A condition on one event, determined by its `type`. All members of a filter must hold. A filter with no
 member besides `type` selects everything.
@@ -907,6 +965,23 @@ week has 604,800.
 """
 
 
+JourneysRequest = TypedDict(
+    "JourneysRequest",
+    {
+        "date_range": "DateRange",
+        "from": NotRequired["FunnelStep"],
+        "to": NotRequired["FunnelStep"],
+        "kinds": NotRequired[list[Literal["page", "event"]]],
+        "depth": NotRequired[int],
+        "limit": NotRequired[int],
+        "filters": NotRequired["Filters"],
+        "filtersOperator": NotRequired["FiltersOperator"],
+        "time_zone": NotRequired["TimeZone"],
+    },
+)
+"""A request for journeys. Only `date_range` and one of `from` and `to` are required."""
+
+
 class BatchRequest(TypedDict):
     """Several queries, each with an id."""
 
@@ -930,13 +1005,14 @@ class BatchQuery(TypedDict):
     """The id by which the result is found. No other query of the batch has it."""
 
     operation: NotRequired["BatchOperation"]
-    body: "AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest"
+    body: "AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest | JourneysRequest"
     """The body of the request that the operation would get alone."""
 
 
-BatchOperation: TypeAlias = Literal["query", "values", "retention", "funnel"]
+BatchOperation: TypeAlias = Literal["query", "values", "retention", "funnel", "journeys"]
 """Which operation answers the query: `query` is `POST /v1/analytics/query`, `values` is `POST /v1/analytics/values`,
-`retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`.
+`retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`,
+`journeys` is `POST /v1/analytics/journeys`.
 """
 
 
@@ -1377,7 +1453,7 @@ class BatchResult(TypedDict):
     status: int
     """The status that the query would get alone."""
 
-    body: "AnalyticsQueryResponse | ValuesResponse | RetentionResponse | FunnelResponse | ErrorResponse"
+    body: "AnalyticsQueryResponse | ValuesResponse | RetentionResponse | FunnelResponse | JourneysResponse | ErrorResponse"
     """The body that the query would get alone, an error unless the status is 200."""
 
     retry_after: NotRequired[int]
@@ -1511,6 +1587,26 @@ class FunnelExplainResponse(TypedDict):
     query: "ResolvedFunnelQuery"
     plan: "QueryPlan"
     """The plan of the events that all steps look at."""
+
+    shards: int
+    """The number of database servers that store the project."""
+
+    state: NotRequired["DataState"]
+    estimatedRows: int | None
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+    viewers of public dashboards.
+    """
+
+    statement: "PlannedStatement"
+
+
+class JourneysExplainResponse(TypedDict):
+    """How a request for journeys would be answered."""
+
+    period: "Period"
+    query: "ResolvedJourneysQuery"
+    plan: "QueryPlan"
+    """The plan of the events that journeys are made of."""
 
     shards: int
     """The number of database servers that store the project."""
@@ -1677,6 +1773,56 @@ class FunnelStepResult(TypedDict):
     """The median time from the step before, in seconds, rounded to two decimals; `null` if nobody completes the step, and for
     the first step.
     """
+
+
+class JourneysResponse(TypedDict):
+    """The steps of journeys, with the request as the service interpreted it."""
+
+    period: "Period"
+    query: "ResolvedJourneysQuery"
+    data: "list[JourneyRow]"
+    """The anchor, then the rows of each step: pages and events with the most visits first, then `other` and `none`."""
+
+
+ResolvedJourneysQuery = TypedDict(
+    "ResolvedJourneysQuery",
+    {
+        "date_range": "ResolvedDateRange",
+        "from": NotRequired["FunnelStep"],
+        "to": NotRequired["FunnelStep"],
+        "kinds": list[Literal["page", "event"]],
+        "depth": int,
+        "limit": int,
+        "filters": "list[QueryFilter]",
+        "filtersOperator": "FiltersOperator",
+        "time_zone": NotRequired["TimeZone"],
+    },
+)
+"""The request as the service interpreted it, with every default filled in."""
+
+
+class JourneyRow(TypedDict):
+    """A page or event of a step, or those visits that have none of the others."""
+
+    step: int
+    """How many steps it lies from the anchor; 0 for the anchor."""
+
+    kind: Literal["anchor", "page", "event", "other", "none"]
+    """`anchor` for the visits with an anchor, `page` or `event`, `other` for all pages and events of the step that have no row, and `none` for
+    visits without such a step.
+    """
+
+    value: str | None
+    """The path of the page or the name of the event; `null` for other kinds."""
+
+    visits: int
+    """The number of visits."""
+
+    users: int
+    """The number of users with such a visit."""
+
+    share_of_visits: float | None
+    """The visits as a share of those with an anchor, in per cent, rounded to two decimals; `null` if there are none."""
 
 
 class ExportResponse(TypedDict):
@@ -1886,6 +2032,9 @@ class PropertyNumbers(TypedDict):
 
     of: str
     """The property."""
+
+    goal: NotRequired["DefinitionName"]
+    """For the value of a goal, the goal. Its conversions alone are counted."""
 
     counted: int | None
     """Events with a number. 0 means that no event of the query has one, which may be a misspelled name."""
@@ -2547,6 +2696,60 @@ class NoteList(TypedDict):
 
     notes: "list[Note]"
     """The notes."""
+
+
+class Goal(TypedDict):
+    """A named filter on events, whose conversions queries count: `conversions`, `converted_users`, `conversion_rate`, `value`."""
+
+    name: str
+    """The name."""
+
+    filters: list[dict[str, Any]]
+    """Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them."""
+
+    value: str | None
+    """The event property with the value of a conversion, such as its amount; `null` without one."""
+
+
+class GoalSettings(TypedDict):
+    """What a goal is."""
+
+    filters: list[dict[str, Any]]
+    """Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them."""
+
+    value: NotRequired[str | None]
+    """The event property with the value of a conversion, such as its amount; `null` without one."""
+
+
+class GoalList(TypedDict):
+    """The goals of a project, by their names."""
+
+    goals: "list[Goal]"
+    """The goals."""
+
+
+class Segment(TypedDict):
+    """A named list of filters, which queries and goals use as one filter: `{ "type": "segment", "value": "mobile-de" }`."""
+
+    name: str
+    """The name."""
+
+    filters: list[dict[str, Any]]
+    """Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them."""
+
+
+class SegmentSettings(TypedDict):
+    """What a segment is."""
+
+    filters: list[dict[str, Any]]
+    """Filters as in a query, all of which an event satisfies: from 1 to 20, those of segments that they name among them."""
+
+
+class SegmentList(TypedDict):
+    """The segments of a project, by their names."""
+
+    segments: "list[Segment]"
+    """The segments."""
 
 
 class Change(TypedDict):

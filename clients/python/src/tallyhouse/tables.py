@@ -19,6 +19,7 @@ from .models import (
     AnalyticsQueryRequest,
     Comparison,
     FunnelRequest,
+    JourneysRequest,
     Period,
     QueryMetadata,
     RetentionRequest,
@@ -40,10 +41,12 @@ MEDIA_TYPES: dict[Format, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 
-TableOperation: TypeAlias = Literal["query", "values", "retention", "funnel"]
+TableOperation: TypeAlias = Literal["query", "values", "retention", "funnel", "journeys"]
 """The operations whose answers are tables."""
 
-TableRequest: TypeAlias = AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest
+TableRequest: TypeAlias = (
+    AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest | JourneysRequest
+)
 """The body of such an operation."""
 
 _PATHS: dict[TableOperation, str] = {
@@ -51,6 +54,7 @@ _PATHS: dict[TableOperation, str] = {
     "values": _wire.VALUES,
     "retention": _wire.RETENTION,
     "funnel": _wire.FUNNEL,
+    "journeys": _wire.JOURNEYS,
 }
 
 _MAX_LIMITS: dict[TableOperation, int | Literal["all"]] = {"query": "all", "values": 1_000}

@@ -10,6 +10,7 @@ import {
 import type {
   AnalyticsQueryResponse,
   FunnelResponse,
+  JourneysResponse,
   Period,
   RetentionResponse,
   ValuesResponse,
@@ -129,6 +130,20 @@ const OPERATIONS: readonly Operation[] = [
         row.share_of_first,
         row.share_of_previous,
         row.median_seconds,
+      ]),
+  },
+  {
+    operation: 'journeys',
+    body: { from: { filters: [] }, kinds: ['page', 'event'], limit: 2 },
+    names: ['step', 'kind', 'value', 'visits', 'users', 'share_of_visits'],
+    toRows: (data) =>
+      (data as JourneysResponse['data']).map((row) => [
+        row.step,
+        row.kind,
+        row.value,
+        row.visits,
+        row.users,
+        row.share_of_visits,
       ]),
   },
 ]
@@ -269,6 +284,7 @@ test.each([
   ['explain', 'application/json'],
   ['retention/explain', 'application/json'],
   ['funnel/explain', 'application/json'],
+  ['journeys/explain', 'application/json'],
 ])('%s has no tables', async (path, formats) => {
   const response = await ask(path, {}, { Accept: 'text/csv' })
   expect([response.status, await response.json()]).toEqual([

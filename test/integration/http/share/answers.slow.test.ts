@@ -5,7 +5,7 @@ import type { ExplainResponse } from '../../../../src/contract/api.js'
 import { updateProject, requireProject } from '../../../../src/projects/store.js'
 import { sample } from '../../../support/effort.js'
 import { post, startShops, type Shop, type Shops } from '../../tools/shops.js'
-import { BATCH, FUNNEL, PERIOD, QUERY, readBytes, view } from './view.js'
+import { BATCH, FUNNEL, JOURNEYS, PERIOD, QUERY, readBytes, view } from './view.js'
 
 const BODIES: readonly (readonly [string, object])[] = [
   ['query', QUERY],
@@ -13,6 +13,7 @@ const BODIES: readonly (readonly [string, object])[] = [
   ['values', { ...PERIOD, field: 'page:path' }],
   ['retention', { ...PERIOD, interval: 'day' }],
   ['funnel', FUNNEL],
+  ['journeys', JOURNEYS],
   ['batch', BATCH],
   ['query', { ...PERIOD, metrics: ['nothing'] }],
 ]
@@ -22,6 +23,7 @@ const EXPLAINED: readonly (readonly [string, object])[] = [
   ['explain', { ...QUERY, compare: 'previous_period', include: { totals: true } }],
   ['retention/explain', { ...PERIOD, interval: 'day' }],
   ['funnel/explain', FUNNEL],
+  ['journeys/explain', JOURNEYS],
 ]
 
 let shops: Shops

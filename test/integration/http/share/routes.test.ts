@@ -55,10 +55,12 @@ test('the contract marks the operations of public dashboards', () => {
     '/v1/analytics/values',
     '/v1/analytics/retention',
     '/v1/analytics/funnel',
+    '/v1/analytics/journeys',
     '/v1/analytics/batch',
     '/v1/analytics/explain',
     '/v1/analytics/retention/explain',
     '/v1/analytics/funnel/explain',
+    '/v1/analytics/journeys/explain',
   ])
 })
 

@@ -1,6 +1,7 @@
 /** A time zone means the same in all operations that know one: the period of a request is that of a query. */
 import { expect, test } from '@jest/globals'
 import { FUNNEL } from '../../../../src/analytics/operations/funnel.js'
+import { JOURNEYS } from '../../../../src/analytics/operations/journeys.js'
 import { QUERY } from '../../../../src/analytics/operations/query.js'
 import { VALUES } from '../../../../src/analytics/operations/values.js'
 import { resolveAllowedPeriod } from '../../../../src/analytics/request/retention.js'
@@ -26,6 +27,12 @@ test.each(
   const query = QUERY.resolve({ ...asked, ...PAGE, metrics: ['users'], group_by: [] }, ...at)
   const values = VALUES.resolve({ ...asked, field: 'country', search: '', limit: 1 }, ...at)
   const funnel = FUNNEL.resolve({ ...asked, ...FILTERS, steps: [], within: 'visit' }, ...at)
+  const journeys = JOURNEYS.resolve(
+    { ...asked, ...FILTERS, kinds: ['page'], depth: 1, limit: 1 },
+    ...at,
+  )
   const exported = resolveAllowedPeriod(asked, ...at)
-  expect([values.period, funnel.period, exported]).toEqual(Array(3).fill(query.period))
+  expect([values.period, funnel.period, journeys.period, exported]).toEqual(
+    Array(4).fill(query.period),
+  )
 })

@@ -1,6 +1,7 @@
 /** The options of `tallyhouse ask` become a query, and rows become a table. */
 import { describe, expect, test } from '@jest/globals'
 import { buildFunnelBody, parseWindow } from '../../../../src/commands/ask/funnel.js'
+import { buildJourneysBody } from '../../../../src/commands/ask/journeys.js'
 import { buildRetentionBody, formatCohortsAsTable } from '../../../../src/commands/ask/retention.js'
 import { buildBody, type QueryOptions } from '../../../../src/commands/ask/build-body.js'
 import { formatRowsAsTable } from '../../../../src/commands/ask/format-rows.js'
@@ -113,6 +114,16 @@ test('options become a question for a funnel', () => {
       { filters: [{ type: 'visit', filters: [path('is', '/')] }] },
     ],
     within: 604_800,
+  })
+})
+
+test('options become a request for journeys', () => {
+  const from = ['page:path is /', 'country is DE']
+  expect(buildJourneysBody({ period: '30days', from, events: true, depth: 2 })).toEqual({
+    date_range: '30days',
+    from: { filters: [path('is', '/'), { field: 'country', operator: 'is', value: ['DE'] }] },
+    kinds: ['page', 'event'],
+    depth: 2,
   })
 })
 

@@ -1,11 +1,11 @@
-/** Rows of many callers that are inserted together: each is stored once, and a bad one fails with those of its statement alone. */
+/** Calls that share statements: each row is stored once, each caller gets its own result, and an error is that of one statement alone. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { insertJoined } from '../../../src/clickhouse/joined-insert.js'
-import { sql, statement, string, uint32 } from '../../../src/clickhouse/sql.js'
+import { joinCalls, joinInserts } from '../../../src/clickhouse/joined-calls.js'
+import { sql, statement, string, strings, uint32 } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { getTestEndpoint } from '../../support/engine/engine.js'
 
-const INTO = sql`joined_rows (number, text)`
+const insert = joinInserts(sql`joined_rows (number, text)`)
 const ROWS = Array.from({ length: 450 }, (_, number) => number)
 
 let store: Store
@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 const insertRow = (number: number): Promise<void> =>
-  insertJoined(store.admin, INTO, sql`${uint32(number)}, ${string(`row ${number}`)}`)
+  insert(store.admin, sql`${uint32(number)}, ${string(`row ${number}`)}`)
 
 const readParts = async (): Promise<unknown> => {
   const { rows } = await store.admin.query(
@@ -47,8 +47,26 @@ WHERE database = currentDatabase() AND table = 'joined_rows' AND level = 0`),
 })
 
 test('rejects what the statement rejects with, and goes on', async () => {
-  const bad = insertJoined(store.admin, INTO, sql`throwIf(true, 'refused'), ''`)
+  const bad = insert(store.admin, sql`throwIf(true, 'refused'), ''`)
   await expect(bad).rejects.toThrow('refused')
   await insertRow(1_000)
   expect(await readParts()).toEqual([{ rows: ROWS.length + 1, numbers: ROWS.length + 1, wrong: 0 }])
+})
+
+test('answers each call with its own result, of a statement that begins after the call', async () => {
+  const statements: (readonly number[])[] = []
+  const readNumber = joinCalls<number, number | undefined>(async (connection, numbers) => {
+    statements.push(numbers)
+    const { rows } = await connection.query<{ number: number }>(
+      statement(
+        sql`SELECT number FROM joined_rows WHERE text IN ${strings(numbers.map((number) => `row ${number}`))}`,
+      ),
+    )
+    return numbers.map((number) => rows.find((row) => row.number === number)?.number)
+  })
+  const results = [7, 8, 9_999, 7].map((number) => readNumber(store.admin, number))
+  expect(await Promise.all(results)).toEqual([7, 8, undefined, 7])
+  expect(statements).toEqual([[7], [8, 9_999, 7]])
+  await insertRow(9_999)
+  expect(await readNumber(store.admin, 9_999)).toBe(9_999)
 })
