@@ -3,6 +3,7 @@ import { build, transform } from 'esbuild'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { packagePath } from '../src/lib/package-path.js'
 
 const SOURCES = packagePath('src/http/site/browser')
@@ -41,7 +42,9 @@ async function buildExplorer(): Promise<void> {
     tsconfig: path.join(EXPLORER, 'tsconfig.json'),
   })
   await Promise.all(
-    outputFiles.map(({ path: file, text }) => writeTarget(`explorer${path.extname(file)}`, text)),
+    outputFiles.map(({ path: file, text }) =>
+      writeCompressed(`explorer${path.extname(file)}`, text),
+    ),
   )
   await writeTarget('explorer.html', await readFile(path.join(EXPLORER, 'explorer.html'), 'utf8'))
 }
@@ -74,8 +77,16 @@ async function minifyScript(text: string): Promise<string> {
   return code
 }
 
+/** Writes a file, and beside it what is sent of it to clients that accept an encoding. */
+const writeCompressed = (file: string, text: string): Promise<unknown> =>
+  Promise.all([
+    writeTarget(file, text),
+    writeTarget(`${file}.br`, brotliCompressSync(text)),
+    writeTarget(`${file}.gz`, gzipSync(text, { level: 9 })),
+  ])
+
 /** Writes a file and renames it into place, so that nobody reads half of it. */
-async function writeTarget(file: string, text: string): Promise<void> {
+async function writeTarget(file: string, text: string | Buffer): Promise<void> {
   const target = path.join(TARGETS, file)
   const draft = `${target}.${process.pid}`
   await writeFile(draft, text)

@@ -101,9 +101,3 @@ function splitRuns(places: readonly Place[]): readonly (readonly (readonly [numb
 }
 
 const format = (value: number): string => String(Math.round(value * 10) / 10)
-
-/** Chooses which of many labels an axis shows: at most as many as have room, evenly spread, the first among them. */
-export function chooseTicks(count: number, room: number): readonly number[] {
-  const step = Math.max(1, Math.ceil(count / Math.max(1, room)))
-  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step)
-}

@@ -1,13 +1,13 @@
 /** The points of the chart, from the response to its query, and the period that a click on a point zooms into. */
 import type { MetricName, QueryResponse } from '../client/contract.js'
 import type { BucketSize } from '../format/dates.js'
-import { addDays, addMonths, formatSecond } from '../state/periods.js'
+import { addDays, addMonths, clockIn, formatSecond } from '../state/periods.js'
 import type { Range } from '../state/state.js'
 
 export interface Point {
   /** The start of the bucket, with its offset from UTC. */
   readonly label: string
-  /** Undefined if the bucket has no value, such as the bounce rate of no visits. */
+  /** Undefined if the bucket has no value: the bounce rate of no visits, or a bucket that has not begun. */
   readonly value: number | undefined
   /** The value of the bucket that it is compared with, and the change from there. */
   readonly compared?: number | undefined
@@ -23,46 +23,78 @@ export interface Series {
   readonly isCompared: boolean
   /** How many buckets the period has; more than points if a response does not have room for all. */
   readonly total: number
-  /** Whether the last bucket still runs, so that its value is not final. */
-  readonly isRunning: boolean
+  /** The index of the bucket that still runs, so that its value is not final; undefined if none does. */
+  readonly running: number | undefined
 }
 
-/**
- * Reads a series out of a response. Buckets at its end that have not begun are left out, unless they have events already.
- *
- * @param endsNow whether the period ends at the moment of the response
- * @param now that moment
- */
-export function readSeries(response: QueryResponse, endsNow: boolean, now: Date): Series {
+interface SeriesOptions {
+  /** Whether the period ends at the moment of the response. */
+  readonly endsNow: boolean
+  /** That moment. */
+  readonly now: Date
+  /** The time zone of the response. */
+  readonly zone: string
+  /** Whether hours that are still to come are put after those of the response, to the end of the day. */
+  readonly fillsDay?: boolean
+}
+
+/** Reads a series out of a response. Buckets that have not begun have no value, unless they have events already. */
+export function readSeries(
+  response: QueryResponse,
+  { endsNow, now, zone, fillsDay = false }: SeriesOptions,
+): Series {
   const { query, period, data, comparison, pagination } = response
   const [metric = 'users'] = query.metrics.filter((one) => typeof one === 'string')
   const size = query.interval ?? 'day'
-  const last = data.findLastIndex(
-    ({ group, metrics }) =>
-      endsNow || Date.parse(group['date'] ?? '') <= now.getTime() || (metrics[metric] ?? 0) !== 0,
-  )
+  const hasBegun = (date: string | undefined): boolean =>
+    endsNow || Date.parse(date ?? '') <= now.getTime()
   const hasAll = pagination.total <= data.length
+  const last = data.findLastIndex(({ group }) => hasBegun(group['date']))
+  const isRunning = hasAll && last >= 0 && (endsNow || Date.parse(period.to) > now.getTime())
+  const from = comparison && clockIn(zone, new Date(comparison.period.from))
+  const points = data.map(({ group, metrics, comparison: compared }, i) => ({
+    label: group['date'] ?? '',
+    value: i <= last || metrics[metric] !== 0 ? (metrics[metric] ?? undefined) : undefined,
+    compared: compared?.metrics[metric] ?? undefined,
+    comparedLabel: from === undefined ? undefined : findCompared(from, i, size),
+    change: (i <= last ? compared?.change[metric] : undefined) ?? undefined,
+  }))
+  const added =
+    fillsDay && hasAll && size === 'hour' ? listHoursAfter(points.at(-1)?.label, zone) : []
   return {
     metric,
     size,
     isCompared: comparison !== undefined,
-    total: hasAll ? last + 1 : pagination.total,
-    isRunning: hasAll && (endsNow || Date.parse(period.to) > now.getTime()),
-    points: data.slice(0, last + 1).map(({ group, metrics, comparison: compared }, i) => ({
-      label: group['date'] ?? '',
-      value: metrics[metric] ?? undefined,
-      compared: compared?.metrics[metric] ?? undefined,
-      comparedLabel: comparison && findCompared(comparison.period.from, i, size),
-      change: compared?.change[metric] ?? undefined,
-    })),
+    total: hasAll ? points.length + added.length : pagination.total,
+    running: isRunning ? last : undefined,
+    points: [...points, ...added.map((label) => ({ label, value: undefined }))],
   }
+}
+
+/** The hours after one, to the end of its day. */
+function listHoursAfter(label: string | undefined, zone: string): readonly string[] {
+  const hours: string[] = []
+  for (let ms = Date.parse(label ?? '') + LENGTHS.hour; ; ms += LENGTHS.hour) {
+    if (Number.isNaN(ms)) return []
+    const hour = labelIn(zone, ms)
+    if (hour.slice(0, 10) !== label?.slice(0, 10)) return hours
+    hours.push(hour)
+  }
+}
+
+/** A moment as a label: what the clock of a zone shows, with its offset from UTC. */
+function labelIn(zone: string, ms: number): string {
+  const clock = clockIn(zone, new Date(ms))
+  const minutes = (Date.parse(`${clock}Z`) - ms) / LENGTHS.minute
+  const write = (part: number): string => String(Math.floor(part)).padStart(2, '0')
+  return `${clock}${minutes < 0 ? '-' : '+'}${write(Math.abs(minutes) / 60)}:${write(Math.abs(minutes) % 60)}`
 }
 
 /**
  * Finds the bucket that another one is compared with: that of the same number in the other period. The date is that of the
  * time zone, as it is written. Hours and weeks would need the zone itself.
  *
- * @param from the start of the other period, such as `2026-03-29T00:00:00+01:00`
+ * @param from what the clock shows at the start of the other period, such as `2026-03-29T00:00:00`
  * @param index the number of the bucket, from 0
  */
 function findCompared(from: string, index: number, size: BucketSize): string | undefined {
@@ -88,25 +120,31 @@ export const findHighest = ({ points }: Series): number =>
 const LENGTHS = { minute: 60_000, hour: 3_600_000 }
 
 /**
- * Finds the period of a bucket.
+ * Finds the period of some buckets.
  *
  * @param labels the starts of all buckets, with their offsets from UTC
+ * @param first the index of the first of them
+ * @param last that of the last
  */
 export function zoomInto(
   labels: readonly string[],
-  index: number,
   size: BucketSize,
+  first: number,
+  last = first,
 ): Range | undefined {
-  const label = labels[index]
-  if (label === undefined) return undefined
-  const next = labels[index + 1]
+  const [label, start] = [labels[first], labels[last]]
+  if (label === undefined || start === undefined) return undefined
+  const next = labels[last + 1]
   if (size === 'hour' || size === 'minute') {
-    const end = next === undefined ? Date.parse(label) + LENGTHS[size] : Date.parse(next)
+    const end = next === undefined ? Date.parse(start) + LENGTHS[size] : Date.parse(next)
     return { from: formatSecond(Date.parse(label)), to: formatSecond(end - 1000) }
   }
   // The dates of the labels are those of the time zone of the page, as are those of a period.
   const from = label.slice(0, 10)
-  return { from, to: next === undefined ? lastDateOf(from, size) : addDays(next.slice(0, 10), -1) }
+  return {
+    from,
+    to: next === undefined ? lastDateOf(start.slice(0, 10), size) : addDays(next.slice(0, 10), -1),
+  }
 }
 
 /** The last date of a bucket that has none after it. @param from its first date */

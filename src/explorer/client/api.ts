@@ -1,4 +1,5 @@
 /** Asks the API. */
+import type { Note, NoteList } from '../../contract/management-api.js'
 import type { Access } from './access.js'
 import type { BatchBody, BatchResult, Explanation, Project, Query } from './contract.js'
 import { ApiFailure, BROKEN_OFF, describeFailure, isErrorResponse } from './failure.js'
@@ -16,6 +17,8 @@ export interface Api {
   ) => AsyncIterable<readonly BatchResult[]>
   /** The project of the key. */
   readonly readProject: () => Promise<Project>
+  /** All notes of a project, the earliest first. */
+  readonly readNotes: (project: string) => Promise<readonly Note[]>
   /** How a body would be answered. @param path of the operation that explains it */
   readonly explain: (path: string, body: object) => Promise<Explanation>
   /** Reads a table as CSV. One that breaks off is a failure, too. */
@@ -61,6 +64,8 @@ export function connectApi({ base, key }: Access): Api {
     },
     readProject: async () =>
       ((await readBody(await send('/v1/project'))) as { project: Project }).project,
+    readNotes: async (project) =>
+      ((await readBody(await send(`/v1/projects/${project}/notes`))) as NoteList).notes,
     explain: async (path, body) =>
       (await readBody(
         await send(path, { method: 'POST', body: JSON.stringify(body) }),

@@ -10,11 +10,16 @@ type RetentionBody = WithoutForms<Schemas['RetentionRequest']>
 export type RetentionResponse = Schemas['RetentionResponse']
 type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
+type FunnelBody = WithoutForms<Schemas['FunnelRequest']>
+export type FunnelResponse = Schemas['FunnelResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']
 export type Plan = Schemas['QueryPlan']
 export type RetentionPlan = Schemas['RetentionPlan']
-export type Explanation = Schemas['ExplainResponse'] | Schemas['RetentionExplainResponse']
+export type Explanation =
+  | Schemas['ExplainResponse']
+  | Schemas['RetentionExplainResponse']
+  | Schemas['FunnelExplainResponse']
 export type ErrorResponse = Schemas['ErrorResponse']
 export type Project = Schemas['Project']
 export type Row = Schemas['QueryRow']
@@ -25,4 +30,5 @@ export type Query = { readonly id: string } & (
   | { readonly operation: 'query'; readonly body: QueryBody }
   | { readonly operation: 'retention'; readonly body: RetentionBody }
   | { readonly operation: 'values'; readonly body: ValuesBody }
+  | { readonly operation: 'funnel'; readonly body: FunnelBody }
 )

@@ -4,7 +4,7 @@ import type { BatchResult, Query } from './contract.js'
 /** How long a kept response counts as fresh. */
 const FRESH_MS = 4 * 60_000
 /** The same for the number of current visitors. */
-const FRESH_NOW_MS = 25_000
+const FRESH_NOW_MS = 9_000
 
 export interface Responses {
   /** Lists the queries without a fresh response. */

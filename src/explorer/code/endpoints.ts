@@ -20,6 +20,11 @@ export const ENDPOINTS: Readonly<Record<Query['operation'], Endpoint>> = {
     method: 'retention',
     explainPath: '/v1/analytics/retention/explain',
   },
+  funnel: {
+    path: '/v1/analytics/funnel',
+    method: 'funnel',
+    explainPath: '/v1/analytics/funnel/explain',
+  },
   values: { path: '/v1/analytics/values', method: 'values' },
 }
 

@@ -37,6 +37,7 @@ const MAX_NAME = 60
 
 function nameContent({ id, operation, body }: Query): string {
   if (operation === 'retention') return `retention-by-${body.interval}`
+  if (operation === 'funnel') return 'funnel'
   if (operation === 'values') return `values-of-${body.field}`
   const [group] = body.group_by ?? []
   const metrics = (body.metrics ?? []).map((metric) =>

@@ -24,11 +24,37 @@ export function nameBucket(label: string, size: BucketSize): string {
   return `${weekday} ${date} ${year ?? ''}`
 }
 
-/** Names a bucket in as few letters as an axis has room for. */
+/** What the clock shows at the start of a bucket, as milliseconds since 1970 of a clock in UTC. */
+export const readClock = (label: string): number => Date.parse(`${label.slice(0, 16)}Z`)
+
+/** Whether a bucket starts on a Saturday or a Sunday. */
+export const isWeekend = (label: string): boolean =>
+  new Date(readClock(label)).getUTCDay() % 6 === 0
+
+/** Names a bucket in as few letters as an axis has room for: a midnight by its date, the first of January with its year. */
 export function nameTick(label: string, size: BucketSize): string {
   const [year, month, day] = label.slice(0, 10).split('-')
   const name = MONTHS[Number(month) - 1] ?? ''
-  if (size === 'hour' || size === 'minute') return label.slice(11, 16)
+  const time = label.slice(11, 16)
+  if ((size === 'hour' || size === 'minute') && time !== '00:00') return time
   if (size === 'year') return year ?? ''
-  return size === 'month' || size === 'quarter' ? `${name} ${year ?? ''}` : `${Number(day)} ${name}`
+  if (size === 'month' || size === 'quarter') return `${name} ${year ?? ''}`
+  return [Number(day), name, ...(month === '01' && day === '01' ? [year] : [])].join(' ')
+}
+
+/**
+ * Names a period in words, such as `1 Feb 2026 – 28 Feb 2026`, with the hours if it does not consist of days.
+ *
+ * @param from what the clock shows at its first second, such as `2026-02-01T00:00:00`
+ * @param to the same at its last second
+ */
+export function namePeriod(from: string, to: string): string {
+  const [fromDate, toDate] = [from, to].map((label) => nameBucket(label, 'day').slice(4))
+  const isOfDays = from.slice(11, 19) === '00:00:00' && to.slice(11, 19) === '23:59:59'
+  const put = (date: string | undefined, label: string): string =>
+    isOfDays ? (date ?? '') : `${date ?? ''}, ${label.slice(11, 16)}`
+  if (fromDate === toDate) {
+    return isOfDays ? (fromDate ?? '') : `${put(fromDate, from)} – ${to.slice(11, 16)}`
+  }
+  return `${put(fromDate, from)} – ${put(toDate, to)}`
 }

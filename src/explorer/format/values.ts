@@ -20,9 +20,44 @@ const NAMES: Readonly<Record<string, (value: string) => string>> = {
   language: (value) => nameBy(LANGUAGES, value),
 }
 
+const PATHS: readonly string[] = ['page:path', 'page:entry', 'page:exit']
+
+/** Whether the values of a field are paths, in which browsers encode what is not ASCII. */
+export const isPath = (field: string): boolean => PATHS.includes(field)
+
+/** Decodes a path, such as `/%C3%BCber`; one that is not well formed stays as it is. */
+function decodePath(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
+/** The forms in which values of a field may have a text: paths as it is, or encoded. */
+export function listForms(field: string, text: string): readonly string[] {
+  if (!isPath(field) || !/[^\x21-\x7e]/.test(text)) return [text]
+  try {
+    return [text, encodeURI(text)]
+  } catch {
+    // A half of a character has no encoded form.
+    return [text]
+  }
+}
+
+/** The flag of a country; empty if the value is none. */
+export const flagOf = (field: string, value: string): string =>
+  field === 'country' && /^[A-Z]{2}$/.test(value)
+    ? String.fromCodePoint(0x1f1a5 + value.charCodeAt(0), 0x1f1a5 + value.charCodeAt(1))
+    : ''
+
 /** Returns the name of a value, such as `Germany` for the country `DE`. */
 export const nameValue = (field: string, value: string): string =>
-  value === '' ? (MISSING[field] ?? '(none)') : (NAMES[field]?.(value) ?? value)
+  value === ''
+    ? (MISSING[field] ?? '(none)')
+    : isPath(field)
+      ? decodePath(value)
+      : (NAMES[field]?.(value) ?? value)
 
 /** Whether the name of a value contains a text, ignoring case. A code is also found by itself: `de` finds the country `DE`. */
 export function matchesName(field: string, value: string, text: string): boolean {

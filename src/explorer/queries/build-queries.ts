@@ -1,8 +1,9 @@
 /** The queries of a page in a state: one batch. */
 import { MAX_BUCKETS } from '../state/intervals.js'
-import { CARD_METRICS, type ExplorerState } from '../state/state.js'
+import { CARD_METRICS, type AskedState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQueries } from './details.js'
+import { buildFunnelQueries } from './funnel.js'
 import { selectsEvents, type KnownValues } from './filters.js'
 import { buildComparison, buildScope, buildScopeInUtc, buildTabScope, groupBy } from './scope.js'
 import type { Query } from '../client/contract.js'
@@ -19,7 +20,7 @@ const PANEL_ROWS = 8
  *
  * @param known the values that the dialog can search, once they have been answered
  */
-export function buildQueries(state: ExplorerState, known?: KnownValues): readonly Query[] {
+export function buildQueries(state: AskedState, known?: KnownValues): readonly Query[] {
   return [
     {
       id: 'cards',
@@ -31,10 +32,11 @@ export function buildQueries(state: ExplorerState, known?: KnownValues): readonl
     ...PANELS.map((panel) => buildPanelQuery(panel.id, getOpenTab(panel, state.tabs), state)),
     buildPropertiesQuery(state),
     ...buildDetailsQueries(state, known),
+    ...buildFunnelQueries(state),
   ]
 }
 
-const buildChartQuery = (state: ExplorerState): Query => ({
+const buildChartQuery = (state: AskedState): Query => ({
   id: 'chart',
   operation: 'query',
   body: {
@@ -49,7 +51,7 @@ const buildChartQuery = (state: ExplorerState): Query => ({
 })
 
 /** Asks for the properties of all events; with a filter on events, of those events alone. Other filters do not hide a tab. */
-const buildPropertiesQuery = (state: ExplorerState): Query => ({
+const buildPropertiesQuery = (state: AskedState): Query => ({
   id: PROPERTIES,
   operation: 'values',
   body: {
@@ -59,9 +61,19 @@ const buildPropertiesQuery = (state: ExplorerState): Query => ({
   },
 })
 
-function buildPanelQuery(id: string, { id: tab, metric }: Tab, state: ExplorerState): Query {
+/** How many days are followed: more than fit beside each other are of little use, and there may be as many cohorts. */
+const FOLLOWED_DAYS = 14
+
+const buildCohorts = ({ cohort }: AskedState) =>
+  cohort === 'day' ? { interval: cohort, intervals: FOLLOWED_DAYS } : { interval: cohort }
+
+function buildPanelQuery(id: string, { id: tab, metric }: Tab, state: AskedState): Query {
   if (tab === RETENTION) {
-    return { id, operation: 'retention', body: { interval: 'week', ...buildScopeInUtc(state) } }
+    return {
+      id,
+      operation: 'retention',
+      body: { ...buildCohorts(state), ...buildScopeInUtc(state) },
+    }
   }
   if (tab === NEW_AND_RETURNING) {
     return {
@@ -79,6 +91,7 @@ function buildPanelQuery(id: string, { id: tab, metric }: Tab, state: ExplorerSt
       group_by: groupBy(tab),
       limit: PANEL_ROWS,
       include: { totals: true },
+      ...buildComparison(state),
     },
   }
 }

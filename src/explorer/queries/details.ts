@@ -2,10 +2,10 @@
 import type { MetricName, Query } from '../client/contract.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { isTextField } from '../state/filters.js'
-import type { Details, ExplorerState } from '../state/state.js'
+import type { AskedState, Details, DetailsView, ExplorerState } from '../state/state.js'
 import { buildTextSearch, buildValueSearch, type KnownValues } from './filters.js'
-import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
-import { buildComparison, buildTabScope, groupBy, narrow, type Scope } from './scope.js'
+import { findTab, getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
+import { buildComparison, buildTabScope, groupBy, isCompared, narrow, type Scope } from './scope.js'
 
 /** How many rows a page of the dialog has. */
 const DETAILS_ROWS = 50
@@ -58,6 +58,10 @@ export function getOrder(tab: Tab, { orderBy, direction }: Details): Order {
     : { orderBy: tab.metric, direction: 'desc' }
 }
 
+/** What the cells of a dialog are about: without a comparison, the period alone. */
+export const getView = (state: ExplorerState, { view }: Details): DetailsView =>
+  isCompared(state) ? view : 'value'
+
 /**
  * Builds the queries of the open dialog; none if it is closed.
  *
@@ -67,7 +71,7 @@ export function getOrder(tab: Tab, { orderBy, direction }: Details): Order {
  * @param known the values of the field, once they have been answered
  */
 export function buildDetailsQueries(
-  state: ExplorerState,
+  state: AskedState,
   known: KnownValues | undefined,
 ): readonly Query[] {
   const { details } = state
@@ -86,8 +90,10 @@ export function buildDetailsQueries(
     : [values]
 }
 
-function buildRowsQuery(tab: Tab, details: Details, state: ExplorerState, scope: Scope): Query {
+function buildRowsQuery(tab: Tab, details: Details, state: AskedState, scope: Scope): Query {
   const { orderBy, direction } = getOrder(tab, details)
+  const view = getView(state, details)
+  const isOfMetric = view !== 'value' && orderBy !== tab.id
   return {
     id: DETAILS,
     operation: 'query',
@@ -95,10 +101,11 @@ function buildRowsQuery(tab: Tab, details: Details, state: ExplorerState, scope:
       ...scope,
       metrics: [...listDetailsMetrics(tab)],
       group_by: groupBy(tab.id),
-      order_by: [[orderBy, direction]],
+      order_by: [[isOfMetric ? `${view}:${orderBy}` : orderBy, direction]],
       limit: DETAILS_ROWS,
       offset: details.page * DETAILS_ROWS,
       ...buildComparison(state),
+      ...(view === 'value' ? {} : { include: { lost: true } }),
     },
   }
 }
@@ -109,3 +116,23 @@ const buildValuesQuery = (tab: Tab, scope: Scope): Query => ({
   operation: 'query',
   body: { ...scope, metrics: ['pageviews'], group_by: groupBy(tab.id), limit: MAX_SEARCHED },
 })
+
+/** Builds the queries for all rows of the open tab of each panel, with all metrics. */
+export const buildExports = (state: AskedState): readonly Query[] =>
+  PANELS.flatMap((panel) => {
+    const tab = findDetailsTab(getOpenTab(panel, state.tabs).id)
+    return tab === undefined
+      ? []
+      : [
+          {
+            id: panel.id,
+            operation: 'query',
+            body: {
+              ...buildTabScope(tab.id, state),
+              metrics: [...listDetailsMetrics(tab)],
+              group_by: groupBy(tab.id),
+              limit: 'all',
+            },
+          } as const,
+        ]
+  })

@@ -44,7 +44,8 @@ function excludeVisits(filter: FieldFilter): Filter {
   return { type: 'group', operator: 'not', filters: [{ type: 'visit', filters: [excluded] }] }
 }
 
-const OPERATOR_NAMES: Readonly<Record<FilterOperator, string>> = {
+/** The names of the operators. */
+export const OPERATOR_NAMES: Readonly<Record<FilterOperator, string>> = {
   is: 'is',
   is_not: 'is not',
   contains: 'contains',

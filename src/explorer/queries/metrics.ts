@@ -11,6 +11,8 @@ import type { MetricName } from '../client/contract.js'
 
 interface MetricInfo {
   readonly name: string
+  /** What it counts, in one sentence. */
+  readonly meaning: string
   /** Formats a value. */
   readonly format: (value: number) => string
   /** Formats a label of the axis, if not as a value. */
@@ -23,25 +25,28 @@ interface MetricInfo {
   readonly changeUnit?: string
 }
 
-const count = (name: string): MetricInfo => ({
+const count = (name: string, meaning: string): MetricInfo => ({
   name,
+  meaning,
   format: formatCount,
   scale: { isCount: true },
 })
-const ratio = (name: string): MetricInfo => ({
+const ratio = (name: string, meaning: string): MetricInfo => ({
   name,
+  meaning,
   format: (value) => value.toFixed(2),
   scale: {},
 })
 
 export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
-  users: count('Users'),
-  new_users: count('New users'),
-  visits: count('Visits'),
-  pageviews: count('Pageviews'),
-  events: count('Events'),
+  users: count('Users', 'Different people with at least one event in the period.'),
+  new_users: count('New users', 'Those of them whose first event ever lies in the period.'),
+  visits: count('Visits', 'Visits that began in the period.'),
+  pageviews: count('Pageviews', 'How often pages were viewed.'),
+  events: count('Events', 'Events with a name that the site sent, such as a purchase.'),
   bounce_rate: {
     name: 'Bounce rate',
+    meaning: 'How many of the visits, per hundred, were of one page and without an event.',
     format: formatPercent,
     formatTick: formatPercentTick,
     scale: {},
@@ -50,11 +55,12 @@ export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
   },
   visit_duration: {
     name: 'Visit duration',
+    meaning: 'The mean time from the first event of a visit to its last one.',
     format: formatDuration,
     scale: { isDuration: true },
   },
-  views_per_visit: ratio('Views per visit'),
-  events_per_visit: ratio('Events per visit'),
+  views_per_visit: ratio('Views per visit', 'Pageviews divided by visits.'),
+  events_per_visit: ratio('Events per visit', 'Events divided by visits.'),
 }
 
 /** The metrics of visits where rows are pages: a visit is one of the page that it entered on. */
@@ -73,3 +79,20 @@ export function nameMetric(metric: MetricName, groupedBy: string): string {
 /** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */
 export const formatMetricChange = (metric: MetricName, change: number): string =>
   formatChange(change, METRICS[metric].changeUnit)
+
+/** The difference of a metric from the other period, to two decimals; undefined if one of the two has no value. */
+export const subtract = (
+  value: number | null | undefined,
+  compared: number | null | undefined,
+): number | undefined =>
+  typeof value === 'number' && typeof compared === 'number'
+    ? Math.round((value - compared) * 100) / 100
+    : undefined
+
+/** Formats a difference with its sign, such as `+1,234`. */
+export function formatDifference(metric: MetricName, difference: number): string {
+  const { changeUnit, format } = METRICS[metric]
+  if (changeUnit !== undefined) return formatMetricChange(metric, difference)
+  const sign = difference === 0 ? '' : difference > 0 ? '+' : '−'
+  return sign + format(Math.abs(difference))
+}

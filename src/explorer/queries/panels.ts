@@ -12,6 +12,8 @@ export interface Tab {
   readonly name: string
   /** What counts most: its rows are ordered by it. */
   readonly metric: 'users' | 'events'
+  /** The name of the choice that it is a part of, with others; undefined if it stands by itself. */
+  readonly group?: string | undefined
 }
 
 export interface Panel {
@@ -35,18 +37,22 @@ interface TabRow {
   readonly name: string
   /** Users if absent. */
   readonly metric?: Tab['metric']
+  readonly group?: string
 }
+
+/** What links of campaigns carry. */
+const CAMPAIGN = { panel: 'sources', group: 'Campaign' } as const
 
 /** The tabs, in the order of their panels. Every dimension of the API has one. */
 const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENTION, TabRow>> = {
   channel: { panel: 'sources', name: 'Channel' },
   referrer: { panel: 'sources', name: 'Referrer' },
   referrer_type: { panel: 'sources', name: 'Type' },
-  utm_source: { panel: 'sources', name: 'UTM source' },
-  utm_medium: { panel: 'sources', name: 'UTM medium' },
-  utm_campaign: { panel: 'sources', name: 'UTM campaign' },
-  utm_content: { panel: 'sources', name: 'UTM content' },
-  utm_term: { panel: 'sources', name: 'UTM term' },
+  utm_campaign: { ...CAMPAIGN, name: 'UTM campaign' },
+  utm_source: { ...CAMPAIGN, name: 'UTM source' },
+  utm_medium: { ...CAMPAIGN, name: 'UTM medium' },
+  utm_content: { ...CAMPAIGN, name: 'UTM content' },
+  utm_term: { ...CAMPAIGN, name: 'UTM term' },
   'page:path': { panel: 'pages', name: 'Path' },
   'page:entry': { panel: 'pages', name: 'Entry' },
   'page:exit': { panel: 'pages', name: 'Exit' },
@@ -63,10 +69,11 @@ const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENT
   [RETENTION]: { panel: 'users', name: 'Retention' },
 }
 
-const tab = (id: string, name: string, metric: Tab['metric'] = 'users'): Tab => ({
+const tab = (id: string, name: string, metric: Tab['metric'] = 'users', group?: string): Tab => ({
   id,
   name,
   metric,
+  group,
 })
 
 export const PANELS: readonly Panel[] = Object.entries(PANEL_NAMES).map(([id, name]) => ({
@@ -74,7 +81,7 @@ export const PANELS: readonly Panel[] = Object.entries(PANEL_NAMES).map(([id, na
   name,
   tabs: Object.entries(TABS)
     .filter(([, row]) => row.panel === id)
-    .map(([dimension, row]) => tab(dimension, row.name, row.metric)),
+    .map(([dimension, row]) => tab(dimension, row.name, row.metric, row.group)),
 }))
 
 /** The tab of a panel that is open: the one that was chosen, or the first. A property has a tab of its own. */
@@ -100,4 +107,14 @@ export const findTab = (id: string): Tab | undefined =>
 export function nameTab(id: string): string {
   const panel = PANELS.find(({ tabs }) => tabs.some((one) => one.id === id))
   return `${panel?.name ?? 'Events'}: ${findTab(id)?.name ?? id}`
+}
+
+/** Finds what a panel shows after a filter on the open tab: its next tab, if that is no part of a choice. Events may have several names. */
+export function findNextTab(id: string): { readonly panel: string; readonly next?: string } {
+  const panel = PANELS.find(({ tabs }) => tabs.some((one) => one.id === id))
+  const index = panel?.tabs.findIndex((one) => one.id === id) ?? -1
+  const next = panel?.tabs[index + 1]
+  return panel === undefined || next === undefined || next.group !== undefined
+    ? { panel: '' }
+    : { panel: panel.id, next: next.id }
 }

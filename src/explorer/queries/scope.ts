@@ -2,14 +2,14 @@
 import type { Filter } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Field } from '../state/filters.js'
-import type { ExplorerState } from '../state/state.js'
+import type { AskedState, ExplorerState } from '../state/state.js'
 import type { QueryBody } from '../client/contract.js'
 import { buildFilters, type Kept } from './filters.js'
 
 export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
 
 /** What queries share: the period, its time zone, and the filters. That of the project is left to the service, which knows it. */
-export const buildScope = (state: ExplorerState, kept: Kept = 'visits'): Scope => ({
+export const buildScope = (state: AskedState, kept: Kept = 'visits'): Scope => ({
   ...buildScopeInUtc(state, kept),
   ...(state.zone === undefined ? {} : { time_zone: state.zone }),
 })
@@ -18,12 +18,12 @@ export const buildScope = (state: ExplorerState, kept: Kept = 'visits'): Scope =
  * The scope of a tab. Values of a property are those of the filtered events themselves: with a filter on purchases, the plans that
  * were purchased, and not those of other events in the same visits.
  */
-export const buildTabScope = (tab: Field, state: ExplorerState): Scope =>
+export const buildTabScope = (tab: Field, state: AskedState): Scope =>
   buildScope(state, tab.startsWith(PROPERTY_PREFIX) ? 'events' : 'visits')
 
 /** The scope for operations that know no time zone. */
 export function buildScopeInUtc(
-  state: ExplorerState,
+  state: AskedState,
   kept: Kept = 'visits',
 ): Omit<Scope, 'time_zone'> {
   const filters = buildFilters(state, kept)
@@ -35,7 +35,7 @@ export function buildScopeInUtc(
 }
 
 /** The period as the API takes it. */
-const buildDateRange = ({ period }: ExplorerState): QueryBody['date_range'] =>
+const buildDateRange = ({ period }: Pick<AskedState, 'period'>): QueryBody['date_range'] =>
   typeof period === 'string' ? period : [period.from, period.to]
 
 /** Adds a filter to a scope: events have to match it besides those that the scope has. */
@@ -50,13 +50,18 @@ export const groupBy = (field: Field): NonNullable<QueryBody['group_by']> => [
   field as NonNullable<QueryBody['group_by']>[number],
 ]
 
-/** The members of a query that compare it. All time has nothing before it. */
-export function buildComparison({
+/** Whether the period is compared with another one. All time has nothing before it. */
+export const isCompared = ({
   comparison,
   period,
-}: ExplorerState): Pick<QueryBody, 'compare' | 'compare_align'> {
-  if (comparison === 'off' || period === 'all') return {}
+}: Pick<ExplorerState, 'comparison' | 'period'>): boolean =>
+  comparison !== 'off' && period !== 'all'
+
+/** The members of a query that compare it. */
+export function buildComparison(state: AskedState): Pick<QueryBody, 'compare' | 'compare_align'> {
+  const { comparison } = state
+  if (comparison === 'off' || !isCompared(state)) return {}
   return comparison === 'weekdays'
     ? { compare: 'previous_period', compare_align: 'weekday' }
-    : { compare: comparison }
+    : { compare: typeof comparison === 'string' ? comparison : [comparison.from, comparison.to] }
 }

@@ -5,16 +5,10 @@
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { QueryResponse, Query } from '../client/contract.js'
 import { matchesName, nameValue } from '../format/values.js'
-import {
-  isEventField,
-  isFilterField,
-  isTextField,
-  type Field,
-  type FieldFilter,
-} from '../state/filters.js'
-import type { ExplorerState } from '../state/state.js'
+import { isEventField, isTextField, type Field, type FieldFilter } from '../state/filters.js'
+import type { AskedState } from '../state/state.js'
 import { buildTextSearch } from './filters.js'
-import { nameTab, PANELS } from './panels.js'
+import { nameTab } from './panels.js'
 import { buildScope, groupBy, narrow } from './scope.js'
 
 /** Something that a text may mean: a filter, and how it is called. */
@@ -28,39 +22,70 @@ export interface Suggestion {
 /** How many values of a field, and of all fields, are suggested. */
 const MAX_OF_FIELD = 5
 const MAX_SUGGESTIONS = 12
-/** How many values can be found by their names; as many as a response has. */
-const MAX_NAMED = 1000
+/** How many values of a field are known at most; as many as a response has. */
+const MAX_VALUES = 1000
 
-const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) => id)).filter(
-  isFilterField,
-)
+/** The fields that are searched, and how many properties: together, few enough for every search. The filter menu has the others. */
+const FIELDS: readonly Field[] = [
+  'page:path',
+  'channel',
+  'referrer',
+  'utm_source',
+  'utm_campaign',
+  'country',
+  'city',
+  'browser',
+  'event:name',
+]
+const MAX_PROPERTIES = 3
+
+/** How many letters the values that are asked for contain. More letters search among those. */
+const STEM_LENGTH = 2
+
+/** The first letters of a text, which decide what is asked; undefined if it has too few. */
+export function findStem(text: string): string | undefined {
+  const letters = Array.from(text)
+  return letters.length < STEM_LENGTH ? undefined : letters.slice(0, STEM_LENGTH).join('')
+}
 
 /**
- * Builds one query for each field and each property: the most frequent values of the period that contain a text. Fields that the
+ * Builds one query for each field: the most frequent values of the period that contain a text. Fields that the
  * API compares as a whole are asked for all their values, which does not depend on the text.
  */
 export const buildSearchQueries = (
-  state: ExplorerState,
+  state: AskedState,
   properties: readonly string[],
   text: string,
 ): readonly Query[] =>
-  [...FIELDS, ...properties.map((name) => PROPERTY_PREFIX + name)].map((field) =>
-    buildFieldQuery(field, state, text),
+  [...FIELDS, ...properties.slice(0, MAX_PROPERTIES).map((name) => PROPERTY_PREFIX + name)].map(
+    (field) => buildValuesOf(field, state, text),
   )
 
-function buildFieldQuery(field: Field, state: ExplorerState, text: string): Query {
+/** Builds the query for the values of a field that contain a text. */
+export function buildValuesOf(field: Field, state: AskedState, text: string): Query {
   const scope = buildScope({ ...state, filters: [] })
+  const isSearched = isTextField(field) && text !== ''
   return {
     id: field,
     operation: 'query',
     body: {
-      ...(isTextField(field) ? narrow(scope, buildTextSearch(field, text)) : scope),
+      ...(isSearched ? narrow(scope, buildTextSearch(field, text)) : scope),
       metrics: [isEventField(field) ? 'events' : 'pageviews'],
       group_by: groupBy(field),
-      limit: isTextField(field) ? MAX_OF_FIELD : MAX_NAMED,
+      limit: MAX_VALUES,
     },
   }
 }
+
+/** Builds the queries with the whole text for fields that have more values with its stem than a response. */
+export const buildNarrowedQueries = (
+  state: AskedState,
+  responses: readonly (readonly [field: Field, response: QueryResponse])[],
+  text: string,
+): readonly Query[] =>
+  responses
+    .filter(([field, { pagination }]) => isTextField(field) && pagination.total > MAX_VALUES)
+    .map(([field]) => buildValuesOf(field, state, text))
 
 /** Lists what a text may mean, the closest first: names that are the text, then those that start with it. */
 export function listSuggestions(

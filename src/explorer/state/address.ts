@@ -3,75 +3,108 @@ import { closeDetails } from './changes.js'
 import { FILTER_OPERATORS, isFilterField, type FieldFilter } from './filters.js'
 import {
   CARD_METRICS,
+  COHORTS,
   COMPARISONS,
   DEFAULT_STATE,
+  DETAILS_VIEWS,
   INTERVALS,
+  LIVE,
   PRESETS,
   type Details,
   type ExplorerState,
+  type Funnel,
+  type Range,
   type ShownPeriod,
 } from './state.js'
 
 /** Formats a state, such as `period=7days&filters=[["country","is","DE"]]` (encoded). What is as by default is left out. */
 export function formatState(state: ExplorerState): string {
-  const { period, zone, comparison, interval, metric, filters, join, tabs, details } = state
+  const {
+    period,
+    zone,
+    comparison,
+    interval,
+    metric,
+    filters,
+    join,
+    tabs,
+    cohort,
+    details,
+    funnel,
+  } = state
   const params = new URLSearchParams()
   const set = (name: string, value: string, byDefault: string): void => {
     if (value !== byDefault) params.set(name, value)
   }
   set('period', formatPeriod(period), formatPeriod(DEFAULT_STATE.period))
   if (zone !== undefined) params.set('zone', zone)
-  set('compare', comparison, DEFAULT_STATE.comparison)
+  set('compare', formatPeriod(comparison), formatPeriod(DEFAULT_STATE.comparison))
   set('interval', interval, DEFAULT_STATE.interval)
   set('metric', metric, DEFAULT_STATE.metric)
-  const flat = filters.map(({ field, operator, values }) => [field, operator, ...values])
-  set('filters', JSON.stringify(flat), '[]')
+  set('filters', JSON.stringify(filters.map(flatten)), '[]')
   set('join', join, DEFAULT_STATE.join)
   const opened = Object.entries(tabs).sort(([a], [b]) => (a < b ? -1 : 1))
   set('tabs', JSON.stringify(opened.flat()), '[]')
+  set('cohort', cohort, DEFAULT_STATE.cohort)
   if (details !== undefined) {
-    const { tab, search, orderBy, direction, page } = details
-    params.set('details', JSON.stringify([tab, search, orderBy, direction, page]))
+    const { tab, view, search, orderBy, direction, page } = details
+    const others = view === 'value' ? [] : [view]
+    params.set('details', JSON.stringify([tab, search, orderBy, direction, page, ...others]))
+  }
+  if (funnel !== undefined) {
+    params.set('funnel', JSON.stringify([funnel.within, ...funnel.steps.map(flatten)]))
   }
   return params.toString()
 }
 
+const flatten = ({ field, operator, values }: FieldFilter): readonly string[] => [
+  field,
+  operator,
+  ...values,
+]
+
 /** Reads a state. Whatever is missing or not understood is as by default: a link never fails. */
 export function parseState(query: string): ExplorerState {
   const params = new URLSearchParams(query)
-  const choose = <Name extends string>(
+  const choose = <const Name extends string>(
     name: string,
     names: readonly Name[],
-    byDefault: Name,
+    byDefault: NoInfer<Name>,
   ): Name => names.find((one) => one === params.get(name)) ?? byDefault
   return {
     period: parsePeriod(params.get('period')),
     zone: parseZone(params.get('zone')),
-    comparison: choose('compare', COMPARISONS, DEFAULT_STATE.comparison),
+    comparison:
+      parseRange(params.get('compare')) ?? choose('compare', COMPARISONS, 'previous_period'),
     interval: choose('interval', INTERVALS, DEFAULT_STATE.interval),
     metric: choose('metric', CARD_METRICS, DEFAULT_STATE.metric),
     filters: parseList(params.get('filters')).flatMap(parseFilter).slice(0, MAX_FILTERS),
     join: choose('join', ['and', 'or'], DEFAULT_STATE.join),
     tabs: parseTabs(parseList(params.get('tabs'))),
+    cohort: choose('cohort', COHORTS, DEFAULT_STATE.cohort),
     ...parseDetails(parseList(params.get('details'))),
+    ...parseFunnel(parseList(params.get('funnel'))),
   }
 }
 
 /** The API takes 20 filters, and a filter of several texts is a group of that many. */
 const MAX_FILTERS = 10
 
-const formatPeriod = (period: ShownPeriod): string =>
+const formatPeriod = (period: string | Range): string =>
   typeof period === 'string' ? period : `${period.from}..${period.to}`
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$/
 
-function parsePeriod(text: string | null): ShownPeriod {
-  const preset = PRESETS.find((one) => one === text)
-  if (preset !== undefined) return preset
+const parsePeriod = (text: string | null): ShownPeriod =>
+  ([LIVE, ...PRESETS] as const).find((one) => one === text) ??
+  parseRange(text) ??
+  DEFAULT_STATE.period
+
+function parseRange(text: string | null): Range | undefined {
   const [from = '', to = '', ...others] = (text ?? '').split('..')
   const isRange =
     others.length === 0 && [from, to].every(isMoment) && from.slice(0, 10) <= to.slice(0, 10)
-  return isRange ? { from, to } : DEFAULT_STATE.period
+  return isRange ? { from, to } : undefined
 }
 
 /** Whether a text is a date or a second that exists in the calendar. */
@@ -117,13 +150,23 @@ function parseTabs(flat: readonly unknown[]): Readonly<Record<string, string>> {
   )
 }
 
-function parseDetails([tab, search, orderBy, direction, page]: readonly unknown[]): {
+function parseDetails([tab, search, orderBy, direction, page, shown]: readonly unknown[]): {
   readonly details?: Details
 } {
+  const view = DETAILS_VIEWS.find((one) => one === shown) ?? 'value'
   if (!isText(tab) || !isText(search) || !isText(orderBy)) return {}
   if (direction !== 'asc' && direction !== 'desc') return {}
   if (typeof page !== 'number' || !Number.isInteger(page) || page < 0) return {}
-  return { details: { tab, search, orderBy, direction, page } }
+  return { details: { tab, view, search, orderBy, direction, page } }
+}
+
+function parseFunnel([within, ...steps]: readonly unknown[]): { readonly funnel?: Funnel } {
+  const isWindow =
+    within === 'visit' ||
+    (typeof within === 'number' && Number.isInteger(within) && within > 0 && within < 366)
+  return isWindow
+    ? { funnel: { within, steps: steps.flatMap(parseFilter).slice(0, MAX_FILTERS) } }
+    : {}
 }
 
 /**

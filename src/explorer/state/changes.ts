@@ -62,10 +62,10 @@ export const toggleComparison: Change = (state) => ({
 
 /** Opens the dialog of a tab. */
 export const openDetails =
-  (tab: string, orderBy: string): Change =>
+  (tab: string, orderBy: string, view: Details['view'] = 'value'): Change =>
   (state) => ({
     ...state,
-    details: { tab, search: '', orderBy, direction: 'desc', page: 0 },
+    details: { tab, view, search: '', orderBy, direction: 'desc', page: 0 },
   })
 
 /** Changes the open dialog. Another search or order starts at the first page. */

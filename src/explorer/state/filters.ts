@@ -1,6 +1,7 @@
 /** Filters as the page has them, one field each, and the filters of the API that they stand for. */
 import type { Filter } from '../../contract/api.js'
 import { findClauseKind, nameCompared, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { listForms } from '../format/values.js'
 
 /** A field of events or of their sessions: a dimension of the API, or `event:prop:` and the name of a property. */
 export type Field = string
@@ -37,10 +38,14 @@ export const isEventField = (field: Field): boolean =>
 export const isNegation = (operator: FilterOperator): boolean =>
   operator === 'is_not' || operator === 'contains_not'
 
-/** Builds the filter of the API, a condition on one event. `contains` ignores upper and lower case. */
-export const toApiFilter = ({ field, operator, values }: FieldFilter): Filter => ({
-  ...nameCompared(field),
-  operator,
-  value: values,
-  ...(operator === 'contains' || operator === 'contains_not' ? { case_sensitive: false } : {}),
-})
+/** Builds the filter of the API, a condition on one event. `contains` ignores upper and lower case, and how paths are encoded. */
+export function toApiFilter({ field, operator, values }: FieldFilter): Filter {
+  const compared = { ...nameCompared(field), operator }
+  return operator === 'contains' || operator === 'contains_not'
+    ? {
+        ...compared,
+        value: values.flatMap((value) => listForms(field, value)),
+        case_sensitive: false,
+      }
+    : { ...compared, value: values }
+}

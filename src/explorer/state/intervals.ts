@@ -1,10 +1,19 @@
 /** The intervals that divide a period into as many buckets as the chart shows. */
 import type { QueryResponse } from '../client/contract.js'
-import { clockIn, endsNow, toDates } from './periods.js'
-import { INTERVALS, type ExplorerState, type ShownInterval, type ShownPeriod } from './state.js'
+import { clockIn, endsNow, LIVE_MINUTES, toDates } from './periods.js'
+import {
+  INTERVALS,
+  LIVE,
+  type ExplorerState,
+  type ShownInterval,
+  type ShownPeriod,
+} from './state.js'
 
 /** How many buckets the chart shows at most: as many as a response has rows. */
 export const MAX_BUCKETS = 1000
+
+/** How many minutes are buckets of the automatic interval at most. */
+const MAX_AUTO_MINUTES = 120
 
 /** The period of a response about all time. */
 export type AllTime = QueryResponse['period']
@@ -13,6 +22,8 @@ export type AllTime = QueryResponse['period']
 export interface Division {
   /** The interval of the state, or `auto` if that does not fit. */
   readonly interval: ShownInterval
+  /** The interval to ask for: minutes where the automatic one would be at most two hours. */
+  readonly asked: ShownInterval
   /** The intervals that fit. `auto` is always one. */
   readonly options: readonly ShownInterval[]
   /** Why it is not the interval of the state; undefined if it is. */
@@ -33,11 +44,18 @@ export function divide(
 ): Division {
   const clock = (ms: number): number => Date.parse(`${clockIn(zone, new Date(ms))}Z`)
   const span = findSpan(period, clock, now, allTime)
-  const count = (size: ShownInterval): number =>
-    size === 'auto' || span === undefined ? MAX_BUCKETS : countBuckets(size, span)
+  const count = (size: ShownInterval): number => {
+    // Minutes of a time that may be years are more than the API counts.
+    if (span === undefined) return size === 'minute' ? Infinity : MAX_BUCKETS
+    return size === 'auto' ? MAX_BUCKETS : countBuckets(size, span)
+  }
   const fits = (size: ShownInterval): boolean => count(size) >= 2 && count(size) <= MAX_BUCKETS
+  const shown = fits(interval) ? interval : 'auto'
+  // Today has all its hours on the axis, those that are still to come as well.
+  const isShort = period !== 'today' && count('minute') <= MAX_AUTO_MINUTES
   return {
-    interval: fits(interval) ? interval : 'auto',
+    interval: shown,
+    asked: shown === 'auto' && isShort ? 'minute' : shown,
     options: INTERVALS.filter(fits),
     reason: fits(interval) ? undefined : describeMisfit(interval, count(interval)),
   }
@@ -54,7 +72,7 @@ function describeMisfit(interval: ShownInterval, count: number): string {
 /** The first and the last second of a period as the clock of a zone shows them, each as if it was one in UTC. */
 type Span = readonly [first: number, last: number]
 
-const [SECOND_MS, HOUR_MS, DAY_MS] = [1000, 3_600_000, 86_400_000]
+const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1000, 60_000, 3_600_000, 86_400_000]
 
 /** Finds the span of a period. @param clock what the clock of the zone shows at a moment */
 function findSpan(
@@ -74,6 +92,10 @@ function findSpan(
   }
   const last = clock(now.getTime())
   if (period === 'live') return [last - 5 * 60 * SECOND_MS + SECOND_MS, last]
+  if (period === LIVE) {
+    const minute = last - (last % MINUTE_MS)
+    return [minute - (LIVE_MINUTES - 1) * MINUTE_MS, last]
+  }
   if (period === '1hr') return [last - HOUR_MS + SECOND_MS, last]
   if (period === '24hrs') return [last - (last % HOUR_MS) - 23 * HOUR_MS, last]
   const dates = toDates(period, new Date(last).toISOString().slice(0, 10))
@@ -94,6 +116,7 @@ function countBuckets(size: Exclude<ShownInterval, 'auto'>, [first, last]: Span)
 
 /** The numbers of the buckets of a moment. Weeks start on Monday; 1 January 1970 was a Thursday. */
 const BUCKETS: Readonly<Record<Exclude<ShownInterval, 'auto'>, (ms: number) => number>> = {
+  minute: (ms) => Math.floor(ms / MINUTE_MS),
   hour: (ms) => Math.floor(ms / HOUR_MS),
   day: (ms) => Math.floor(ms / DAY_MS),
   week: (ms) => Math.floor((ms / DAY_MS + 3) / 7),

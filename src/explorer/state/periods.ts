@@ -1,25 +1,46 @@
 /** Periods of the page: their names, and how one steps back and forth. */
-import type { Preset, Range, ShownPeriod } from './state.js'
+import { namePeriod } from '../format/dates.js'
+import { LIVE, type AskedPeriod, type Preset, type Range, type ShownPeriod } from './state.js'
 
 /** The names of the presets, in the order of the menu. */
-export const PRESET_NAMES: Readonly<Record<Preset, string>> = {
+export const PRESET_NAMES: Readonly<Record<Preset | typeof LIVE, string>> = {
+  [LIVE]: 'Last 30 minutes',
   live: 'Last 5 minutes',
   '1hr': 'Last hour',
   '24hrs': 'Last 24 hours',
   today: 'Today',
   yesterday: 'Yesterday',
+  this_week: 'This week',
   '7days': 'Last 7 days',
   '30days': 'Last 30 days',
   '90days': 'Last 90 days',
   mtd: 'Month to date',
+  last_month: 'Last month',
   ytd: 'Year to date',
+  last_year: 'Last year',
   '12months': 'Last 12 months',
   all: 'All time',
 }
 
+const OVER: readonly ShownPeriod[] = ['yesterday', 'last_month', 'last_year']
+
 /** Whether a period ends at the moment at which it is asked about. */
 export const endsNow = (period: ShownPeriod): boolean =>
-  typeof period === 'string' && period !== 'yesterday'
+  typeof period === 'string' && !OVER.includes(period)
+
+const MINUTE_MS = 60_000
+/** How many minutes the live period has, of which the last one still runs. */
+export const LIVE_MINUTES = 30
+
+/** The period to ask about at a moment. */
+export function resolvePeriod(period: ShownPeriod, moment: Date): AskedPeriod {
+  if (period !== LIVE) return period
+  const minute = Math.floor(moment.getTime() / MINUTE_MS)
+  return {
+    from: formatSecond((minute - LIVE_MINUTES + 1) * MINUTE_MS),
+    to: formatSecond(moment.getTime()),
+  }
+}
 
 const DAY_MS = 86_400_000
 
@@ -45,18 +66,24 @@ export function stepPeriod(
 }
 
 /** The dates of a preset, to the end of its last month or year; undefined if it has none. @param today as for `stepPeriod` */
-export function toDates(preset: Preset, today: string): Range | undefined {
-  const year = today.slice(0, 4)
-  const ranges: Partial<Record<Preset, Range>> = {
+export function toDates(preset: Preset | typeof LIVE, today: string): Range | undefined {
+  const year = Number(today.slice(0, 4))
+  const month = `${today.slice(0, 7)}-01`
+  // Weeks start on Monday.
+  const monday = addDays(today, -((new Date(today).getUTCDay() + 6) % 7))
+  const ranges: Partial<Record<Preset | typeof LIVE, Range>> = {
     today: { from: today, to: today },
     yesterday: { from: addDays(today, -1), to: addDays(today, -1) },
     '24hrs': { from: today, to: today },
     '7days': { from: addDays(today, -6), to: today },
     '30days': { from: addDays(today, -29), to: today },
     '90days': { from: addDays(today, -89), to: today },
-    mtd: { from: `${today.slice(0, 7)}-01`, to: endOfMonth(today) },
+    this_week: { from: monday, to: addDays(monday, 6) },
+    mtd: { from: month, to: endOfMonth(today) },
+    last_month: { from: addMonths(month, -1), to: addDays(month, -1) },
     ytd: { from: `${year}-01-01`, to: `${year}-12-31` },
-    '12months': { from: addMonths(`${today.slice(0, 7)}-01`, -11), to: endOfMonth(today) },
+    last_year: { from: `${year - 1}-01-01`, to: `${year - 1}-12-31` },
+    '12months': { from: addMonths(month, -11), to: endOfMonth(today) },
   }
   return ranges[preset]
 }
@@ -112,16 +139,27 @@ export function clockIn(zone: string, moment: Date): string {
 /** The date of a moment in a time zone. */
 export const dateIn = (zone: string, moment: Date): string => clockIn(zone, moment).slice(0, 10)
 
-/** Describes a period in words, such as `1 Jan – 31 Jan 2026`. */
-export function describePeriod(period: ShownPeriod): string {
+/**
+ * Names a period of moments in words, as the clock of a zone shows them, such as `1 Feb 2026 – 28 Feb 2026`.
+ *
+ * @param from its first second
+ * @param to its last second
+ */
+export const nameMoments = ({ from, to }: Range, zone: string): string =>
+  namePeriod(clockIn(zone, new Date(from)), clockIn(zone, new Date(to)))
+
+/** Describes a period in words, such as `1 Jan 2026 – 31 Jan 2026`. */
+export function describePeriod(period: ShownPeriod, zone: string): string {
   if (typeof period === 'string') return PRESET_NAMES[period]
-  const format = (text: string): string =>
-    text.length > 10
-      ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`
-      : new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
-          new Date(text),
-        )
-  return period.from === period.to
-    ? format(period.from)
-    : `${format(period.from)} – ${format(period.to)}`
+  const read = (text: string, time: string): string =>
+    text.length > 10 ? clockIn(zone, new Date(text)) : text + time
+  return namePeriod(read(period.from, 'T00:00:00'), read(period.to, 'T23:59:59'))
+}
+
+/** A period of a response as dates, or as seconds where it does not consist of days of a zone. @param period its first and last second */
+export function fixPeriod({ from, to }: Range, zone: string): Range {
+  const [first, last] = [from, to].map((moment) => clockIn(zone, new Date(moment)))
+  return first?.slice(11) === '00:00:00' && last?.slice(11) === '23:59:59'
+    ? { from: first.slice(0, 10), to: last.slice(0, 10) }
+    : { from, to }
 }

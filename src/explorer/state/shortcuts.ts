@@ -1,7 +1,7 @@
 /** The shortcuts of the page: single keys, as people know them from other services, and whether they are on. */
-import { clearFilters, set, toggleComparison, type Change } from './changes.js'
+import { set, toggleComparison, type Change } from './changes.js'
 import { PRESET_NAMES } from './periods.js'
-import type { Preset } from './state.js'
+import { LIVE, type Preset } from './state.js'
 
 /** What a shortcut does: it changes the state, goes to a field of the page by its name, or opens the list of shortcuts. */
 type ShortcutAction =
@@ -16,8 +16,8 @@ interface Shortcut {
   readonly action: ShortcutAction
 }
 
-const PERIOD_KEYS: readonly (readonly [key: string, preset: Preset])[] = [
-  ['r', 'live'],
+const PERIOD_KEYS: readonly (readonly [key: string, preset: Preset | typeof LIVE])[] = [
+  ['r', LIVE],
   ['h', '24hrs'],
   ['d', 'today'],
   ['e', 'yesterday'],
@@ -42,8 +42,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
     name: 'Comparison on or off',
     action: { kind: 'change', change: toggleComparison },
   },
+  { key: 'f', name: 'Add a filter', action: { kind: 'focus', field: 'filter-value' } },
   { key: '/', name: 'Search and filter', action: { kind: 'focus', field: 'search' } },
-  { key: 'Escape', name: 'Remove all filters', action: { kind: 'change', change: clearFilters } },
   { key: '?', name: 'List the shortcuts', action: { kind: 'list' } },
 ]
 

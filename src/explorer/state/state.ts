@@ -1,17 +1,23 @@
 /** What the page shows, as plain data: everything that a link to the page carries. */
 import type { FieldFilter } from './filters.js'
 
+/** The period of the last 30 minutes, which moves on while somebody looks. */
+export const LIVE = 'now'
+
 export const PRESETS = [
   'live',
   '1hr',
   '24hrs',
   'today',
   'yesterday',
+  'this_week',
   '7days',
   '30days',
   '90days',
   'mtd',
+  'last_month',
   'ytd',
+  'last_year',
   '12months',
   'all',
 ] as const
@@ -23,13 +29,15 @@ export interface Range {
   readonly from: string
   readonly to: string
 }
-export type ShownPeriod = Preset | Range
+/** A period that can be asked about. */
+export type AskedPeriod = Preset | Range
+export type ShownPeriod = AskedPeriod | typeof LIVE
 
 export const COMPARISONS = ['off', 'previous_period', 'previous_year', 'weekdays'] as const
 /** What the period is compared with; `weekdays` is the period before, moved by whole weeks. */
-export type ShownComparison = (typeof COMPARISONS)[number]
+export type ShownComparison = (typeof COMPARISONS)[number] | Range
 
-export const INTERVALS = ['auto', 'hour', 'day', 'week', 'month'] as const
+export const INTERVALS = ['auto', 'minute', 'hour', 'day', 'week', 'month'] as const
 /** The size of the buckets of the chart. */
 export type ShownInterval = (typeof INTERVALS)[number]
 
@@ -44,15 +52,27 @@ export const CARD_METRICS = [
 /** A metric that has a card, and that the chart can show. */
 export type CardMetric = (typeof CARD_METRICS)[number]
 
+export const DETAILS_VIEWS = ['value', 'difference', 'change'] as const
+/** What the cells of the dialog are about: the period, or how it differs from the other one, lost rows included. */
+export type DetailsView = (typeof DETAILS_VIEWS)[number]
+
 /** The dialog with all rows of one tab. */
 export interface Details {
   readonly tab: string
+  readonly view: DetailsView
   readonly search: string
   /** A metric, or the field of the tab. */
   readonly orderBy: string
   readonly direction: 'asc' | 'desc'
   /** From 0. */
   readonly page: number
+}
+
+/** The dialog with a funnel. */
+export interface Funnel {
+  readonly steps: readonly FieldFilter[]
+  /** What the steps lie within: a visit, or so many days. */
+  readonly within: 'visit' | number
 }
 
 export interface ExplorerState {
@@ -67,11 +87,23 @@ export interface ExplorerState {
   readonly join: 'and' | 'or'
   /** The open tab of each panel, by the name of the panel; the first tab of those that are missing. */
   readonly tabs: Readonly<Record<string, string>>
+  readonly cohort: Cohort
   /** The open dialog, if there is one. */
   readonly details?: Details | undefined
+  /** The open funnel, if there is one. */
+  readonly funnel?: Funnel | undefined
 }
 
-export const DEFAULT_STATE: ExplorerState = {
+/** A state whose period can be asked about. */
+export interface AskedState extends ExplorerState {
+  readonly period: AskedPeriod
+}
+
+export const COHORTS = ['day', 'week', 'month'] as const
+/** How long the intervals of retention are. */
+export type Cohort = (typeof COHORTS)[number]
+
+export const DEFAULT_STATE: AskedState = {
   period: '30days',
   zone: undefined,
   comparison: 'previous_period',
@@ -80,4 +112,5 @@ export const DEFAULT_STATE: ExplorerState = {
   filters: [],
   join: 'and',
   tabs: {},
+  cohort: 'week',
 }

@@ -1,25 +1,25 @@
 /** The bar: the project, who is there now, and what the numbers are about. */
-import { useEffect, useState } from 'preact/hooks'
-import type { Query } from '../client/contract.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Project, Query } from '../client/contract.js'
 import { describeFilter } from '../queries/filters.js'
-import { negateFilter, removeFilter, set } from '../state/changes.js'
-import { COMPARISONS, type ShownComparison } from '../state/state.js'
+import { clearFilters, negateFilter, removeFilter, set, type Change } from '../state/changes.js'
+import { LIVE, type AskedState } from '../state/state.js'
 import { Select } from './controls.js'
+import { FilterMenu } from './filter-menu.js'
 import { findShown, type Parts } from './parts.js'
-import { PeriodMenu } from './period-menu.js'
+import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
+import { ShareMenu } from './share-menu.js'
 import { Value } from './value.js'
-
-const COMPARISON_NAMES: Readonly<Record<ShownComparison, string>> = {
-  off: 'No comparison',
-  previous_period: 'vs. previous period',
-  weekdays: 'vs. same weekdays before',
-  previous_year: 'vs. previous year',
-}
 
 interface BarProps extends Parts {
   /** The name of the project; empty until it is known. */
   readonly name: string
+  /** The state whose period can be asked about. */
+  readonly asked: AskedState
+  readonly project: Project | undefined
+  /** The query about the whole period. */
+  readonly totals: Query | undefined
   /** The query who is there now. */
   readonly live: Query | undefined
   readonly now: () => Date
@@ -27,29 +27,41 @@ interface BarProps extends Parts {
   readonly properties: readonly string[]
 }
 
-export function Bar({ name, live, now, properties, ...parts }: BarProps) {
+export function Bar({ name, live, now, properties, asked, project, totals, ...parts }: BarProps) {
   const { state, change } = parts
-  const isAll = state.period === 'all'
+  const [hasMore, setMore] = useState(false)
+  const ref = useScrollPadding()
   const present = findShown(parts, live)
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
-    <header class="bar">
-      <h1>{name === '' ? 'Tallyhouse' : name}</h1>
-      <p class="now" title="Users in the last five minutes">
+    <header class="bar" ref={ref}>
+      <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
+      <button
+        class="now"
+        title="Users in the last five minutes. Shows the last 30, minute by minute."
+        aria-pressed={state.period === LIVE}
+        onClick={() => change(set({ period: LIVE, interval: 'auto' }))}
+      >
         {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
         {users === 1 ? 'user' : 'users'} now
-      </p>
+      </button>
       <PeriodMenu {...parts} now={now} />
-      <Select
-        label="Compare with"
-        name="compare"
-        options={COMPARISONS.map((one) => [one, COMPARISON_NAMES[one]])}
-        value={isAll ? 'off' : state.comparison}
-        disabledBecause={isAll ? 'All time has nothing before it' : undefined}
-        onChange={(comparison) => change(set({ comparison }))}
-      />
-      <ZoneMenu {...parts} />
-      <Search {...parts} now={now} properties={properties} />
+      <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
+        More
+      </button>
+      <div class={hasMore ? 'rest open' : 'rest'}>
+        <ComparisonMenu {...parts} />
+        <ZoneMenu {...parts} />
+        <FilterMenu {...parts} state={asked} now={now} properties={properties} />
+        <button
+          class="control"
+          onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
+        >
+          Funnel
+        </button>
+        <ShareMenu {...{ ...parts, asked, project, totals }} />
+        <Search {...parts} state={asked} now={now} properties={properties} />
+      </div>
       <FilterPills {...parts} />
     </header>
   )
@@ -88,39 +100,74 @@ function ZoneMenu({
   )
 }
 
+/** Keeps what gets the focus out from under the bar, which stays at the top. @returns what refers to the bar */
+function useScrollPadding() {
+  const ref = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const bar = ref.current
+    if (bar === null) return
+    const { style } = bar.ownerDocument.documentElement
+    const observer = new ResizeObserver(() => {
+      const isSticky = getComputedStyle(bar).position === 'sticky'
+      style.scrollPaddingTop = isSticky ? `${bar.offsetHeight}px` : ''
+    })
+    observer.observe(bar)
+    return () => observer.disconnect()
+  }, [])
+  return ref
+}
+
 /** The filters of the page, each of which can be negated and removed. */
 function FilterPills({ state, change }: Parts) {
   const { filters, join } = state
+  const list = useRef<HTMLUListElement>(null)
+  // Where the focus goes after a change that takes the button away.
+  const next = useRef<number | undefined>(undefined)
+  useEffect(() => {
+    if (next.current === undefined) return
+    const pills = list.current?.querySelectorAll<HTMLElement>('.pill') ?? []
+    const target = pills[Math.min(next.current, pills.length - 1)]
+    next.current = undefined
+    ;(target ?? document.querySelector<HTMLElement>('input[name=search]'))?.focus()
+  }, [filters])
+  const changeAt = (index: number, make: Change): void => {
+    next.current = index
+    change(make)
+  }
   if (filters.length === 0) return null
   return (
-    <ul class="pills" aria-label="Filters">
+    <ul ref={list} class="pills" aria-label="Filters">
       {filters.map((filter, i) => (
         <li key={`${filter.field} ${filter.operator}`}>
-          <button class="pill" title="Negate this filter" onClick={() => change(negateFilter(i))}>
+          <button
+            class="pill"
+            title="Negate this filter"
+            onClick={() => changeAt(i, negateFilter(i))}
+          >
             {describeFilter(filter)}
           </button>
           <button
             aria-label={`Remove: ${describeFilter(filter)}`}
-            onClick={() => change(removeFilter(i))}
+            onClick={() => changeAt(i, removeFilter(i))}
           >
             ×
           </button>
         </li>
       ))}
       {filters.length > 1 && (
-        <li>
-          <button
-            aria-pressed={join === 'or'}
-            onClick={() => change(set({ join: join === 'or' ? 'and' : 'or' }))}
-          >
-            {join === 'or' ? 'Match any' : 'Match all'}
-          </button>
-        </li>
-      )}
-      {filters.length > 1 && (
-        <li>
-          <button onClick={() => change(set({ filters: [] }))}>Clear all</button>
-        </li>
+        <>
+          <li>
+            <button
+              aria-pressed={join === 'or'}
+              onClick={() => change(set({ join: join === 'or' ? 'and' : 'or' }))}
+            >
+              {join === 'or' ? 'Match any' : 'Match all'}
+            </button>
+          </li>
+          <li>
+            <button onClick={() => changeAt(0, clearFilters)}>Clear all</button>
+          </li>
+        </>
       )}
     </ul>
   )

@@ -3,8 +3,9 @@ import type { Query } from '../client/contract.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import { CARD_METRICS } from '../state/state.js'
+import { Menu } from './menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryFooter } from './query-footer.js'
+import { QueryMenu } from './query-menu.js'
 import { Change, Value } from './value.js'
 
 export function Cards({ query, ...parts }: Parts & { readonly query: Query | undefined }) {
@@ -24,6 +25,7 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
             class="card"
             data-metric={metric}
             aria-pressed={state.metric === metric}
+            title={METRICS[metric].meaning}
             onClick={() => change(set({ metric }))}
           >
             <span class="name">{METRICS[metric].name}</span>
@@ -39,7 +41,24 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
         ))}
       </div>
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
-      <QueryFooter {...parts} query={query} />
+      <div class="corner">
+        <Menu text="?" label="What the numbers mean" class="help">
+          {() => (
+            <>
+              <dl class="meanings">
+                {CARD_METRICS.map((metric) => (
+                  <div key={metric}>
+                    <dt>{METRICS[metric].name}</dt>
+                    <dd>{METRICS[metric].meaning}</dd>
+                  </div>
+                ))}
+              </dl>
+              <a href="/docs/concepts">More about what is counted</a>
+            </>
+          )}
+        </Menu>
+        <QueryMenu {...parts} query={query} of="Totals" />
+      </div>
     </section>
   )
 }

@@ -1,16 +1,19 @@
 /** The chart of one metric over time, with the choice of its interval and the same numbers as a table. */
+import type { Note } from '../../contract/management-api.js'
+import { placeNotes } from '../chart/notes.js'
 import { describeLeftOut, readSeries, zoomInto, type Series } from '../chart/series.js'
-import type { Query } from '../client/contract.js'
+import type { Query, QueryResponse } from '../client/contract.js'
 import { nameBucket } from '../format/dates.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import type { Division } from '../state/intervals.js'
-import { endsNow } from '../state/periods.js'
+import { clockIn, endsNow, nameMoments } from '../state/periods.js'
 import type { ShownInterval } from '../state/state.js'
 import { Chart } from './chart.js'
 import { Select } from './controls.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryFooter } from './query-footer.js'
+import { QueryMenu } from './query-menu.js'
+import { useNotes } from './use-notes.js'
 import { Change, Value } from './value.js'
 
 const nameInterval = (interval: ShownInterval): string =>
@@ -19,20 +22,32 @@ const nameInterval = (interval: ShownInterval): string =>
 interface ChartSectionProps extends Parts {
   readonly query: Query | undefined
   readonly division: Division
+  /** The id of the project; undefined while it is not known. */
+  readonly projectId: string | undefined
 }
 
-export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
+export function ChartSection({ query, division, projectId, ...parts }: ChartSectionProps) {
   const { state, change } = parts
+  const zone = state.zone ?? parts.ownZone
   const shown = findShown(parts, query)
   const series =
-    shown.kind === 'ready' ? readSeries(shown.body, endsNow(state.period), shown.at) : undefined
+    shown.kind === 'ready'
+      ? readSeries(shown.body, {
+          endsNow: endsNow(state.period),
+          now: shown.at,
+          zone,
+          fillsDay: state.period === 'today',
+        })
+      : undefined
   const isNew = shown.kind === 'ready' && !shown.isOld
-  const leftOut = isNew && series !== undefined ? describeLeftOut(series) : undefined
-  const notes = [division.reason, leftOut].filter((note) => note !== undefined)
-  const zoom = ({ points, size }: Series, index: number): void => {
+  const notes = [
+    division.reason,
+    isNew && series !== undefined ? describeLeftOut(series) : undefined,
+    isNew ? describeUnmeasured(query, shown.body, parts.since) : undefined,
+  ].filter((note) => note !== undefined)
+  const zoom: SeriesZoom = ({ points, size }, first, last) => {
     const labels = points.map(({ label }) => label)
-    const period = zoomInto(labels, index, size)
-    // A day has hours, and an hour is the smallest bucket.
+    const period = zoomInto(labels, size, first, last)
     if (period !== undefined && points.length > 1) change(set({ period, interval: 'auto' }))
   }
   return (
@@ -45,6 +60,7 @@ export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
           value={division.interval}
           onChange={(interval) => change(set({ interval }))}
         />
+        <QueryMenu {...parts} query={query} of="Chart" />
       </div>
       {notes.map((note) => (
         <p key={note} class="limits">
@@ -55,12 +71,93 @@ export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
       {shown.kind === 'waiting' && <div class="plot" />}
       {series !== undefined && shown.kind === 'ready' && (
         <>
-          <Chart series={series} isOld={shown.isOld} onZoom={(index) => zoom(series, index)} />
+          <NotedChart
+            {...{ series, zone, zoom, projectId }}
+            api={parts.api}
+            response={shown.body}
+            isOld={shown.isOld}
+          />
           <SeriesTable series={series} isOld={shown.isOld} />
         </>
       )}
-      <QueryFooter {...parts} query={query} />
     </section>
+  )
+}
+
+type SeriesZoom = (series: Series, first: number, last: number) => void
+
+interface NotedChartProps extends Pick<Parts, 'api'>, Pick<ChartSectionProps, 'projectId'> {
+  readonly series: Series
+  readonly response: QueryResponse
+  readonly isOld: boolean
+  readonly zone: string
+  readonly zoom: SeriesZoom
+}
+
+/** The chart between its legend and the notes of its period. */
+function NotedChart({ series, response, isOld, zone, zoom, api, projectId }: NotedChartProps) {
+  const { from, to } = response.period
+  const notes = useNotes(api, projectId).filter(
+    ({ at, until }) =>
+      Date.parse(until ?? at) >= Date.parse(from) && Date.parse(at) < Date.parse(to) + 1000,
+  )
+  const labels = series.points.map(({ label }) => label)
+  return (
+    <>
+      <Legend {...response} zone={zone} />
+      <Chart
+        {...{ series, zone, isOld }}
+        notes={placeNotes(notes, labels)}
+        onZoom={(first, last) => zoom(series, first, last)}
+      />
+      <Notes notes={notes} zone={zone} />
+    </>
+  )
+}
+
+/** Says why a response has no comparison that was asked for; undefined if it has one, or none was. */
+function describeUnmeasured(
+  query: Query | undefined,
+  { comparison }: QueryResponse,
+  since: string | undefined,
+): string | undefined {
+  const isAsked = query !== undefined && 'compare' in query.body
+  return isAsked && comparison === undefined && since !== undefined
+    ? `Not compared: events are counted since ${nameBucket(since, 'day')}.`
+    : undefined
+}
+
+/** What happened in the period. */
+function Notes({ notes, zone }: { readonly notes: readonly Note[]; readonly zone: string }) {
+  if (notes.length === 0) return null
+  return (
+    <ul class="notes" aria-label="Notes">
+      {notes.map(({ id, at, until, text }) => (
+        <li key={id}>
+          <span class="quiet">
+            {until === null
+              ? nameBucket(clockIn(zone, new Date(at)), 'minute')
+              : nameMoments({ from: at, to: until }, zone)}
+          </span>{' '}
+          {text}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Which period is which line, and in which time zone. */
+function Legend({
+  period,
+  comparison,
+  zone,
+}: Pick<QueryResponse, 'period' | 'comparison'> & { readonly zone: string }) {
+  return (
+    <p class="legend">
+      <span class="of-line">{nameMoments(period, zone)}</span>
+      {comparison && <span class="of-compared">{nameMoments(comparison.period, zone)}</span>}
+      <span>{zone.replaceAll('_', ' ')}</span>
+    </p>
   )
 }
 

@@ -1,11 +1,11 @@
 /** The chart: a drawing whose points are read by pointer, finger and keyboard, and zoomed into. */
-import type { TargetedFocusEvent, TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { buildScale, findNearest, placeX, type Box } from '../chart/layout.js'
+import { buildScale, placeX, type Box } from '../chart/layout.js'
 import { findHighest, type Point, type Series } from '../chart/series.js'
 import { nameBucket } from '../format/dates.js'
 import { formatMetricChange, METRICS } from '../queries/metrics.js'
 import { BOTTOM, Drawing, LEFT, RIGHT, TOP } from './drawing.js'
+import { useReading, type Zoom } from './use-reading.js'
 import { Change, Value } from './value.js'
 
 const HEIGHT = 250
@@ -13,16 +13,29 @@ const HEIGHT = 250
 interface ChartProps {
   readonly series: Series
   readonly isOld: boolean
-  /** Called with the index of a point that was clicked, or chosen with Enter or, after a touch, the button beside it. */
-  readonly onZoom: (index: number) => void
+  /** What happened, by the index of the point. */
+  readonly notes: ReadonlyMap<number, readonly string[]>
+  /** The time zone of the page. */
+  readonly zone: string
+  /**
+   * Called with the indexes of the points that were selected by a drag or by Shift and arrow keys; with one alone that was clicked,
+   * or chosen with Enter or, after a touch, the button beside it.
+   */
+  readonly onZoom: Zoom
 }
 
-export function Chart({ series, isOld, onZoom }: ChartProps) {
+export function Chart({ series, isOld, zone, notes, onZoom }: ChartProps) {
   const { ref, width } = useWidth()
-  const { metric, points } = series
+  const { metric, points, running } = series
   const count = points.length
   const box = layOut(width)
-  const { active, zoomByTouch, ofChart, onFocusOut } = useReading(count, box, onZoom)
+  const latest = running ?? Math.max(0, count - 1)
+  const { active, selected, zoomByTouch, ofChart, onFocusOut } = useReading({
+    count,
+    latest,
+    box,
+    onZoom,
+  })
   const point = active === undefined ? undefined : points[active]
   return (
     <div class="reader" onFocusOut={onFocusOut}>
@@ -31,23 +44,29 @@ export function Chart({ series, isOld, onZoom }: ChartProps) {
         class={isOld ? 'plot old' : 'plot'}
         tabIndex={0}
         role="slider"
-        aria-label={`${METRICS[metric].name} over time. Arrow keys read the points, Enter zooms in.`}
+        aria-label={`${METRICS[metric].name} over time. Arrow keys read the points, with Shift they select, Enter zooms in.`}
         aria-valuemin={1}
         aria-valuemax={Math.max(1, count)}
         aria-valuenow={(active ?? 0) + 1}
-        aria-valuetext={describePoint(series, points[active ?? 0])}
+        aria-valuetext={[
+          describePoint(series, points[active ?? 0], zone),
+          ...(notes.get(active ?? 0) ?? []),
+        ].join(', ')}
         {...ofChart}
       >
         {width > 0 && (
           <Drawing
-            {...{ series, box, active }}
+            {...{ series, box, active, selected }}
+            noted={[...notes.keys()]}
             scale={buildScale(findHighest(series), METRICS[metric].scale)}
           />
         )}
       </div>
       {point !== undefined && active !== undefined && (
         <Tip
-          {...{ series, point, width }}
+          {...{ series, point, width, zone }}
+          notes={notes.get(active) ?? []}
+          until={selected && points[selected[0] === active ? selected[1] : selected[0]]}
           x={placeX(active, count, box)}
           onZoom={count > 1 ? zoomByTouch : undefined}
         />
@@ -64,21 +83,31 @@ const layOut = (width: number): Box => ({
   height: HEIGHT - TOP - BOTTOM,
 })
 
+/** Names the bucket of a point; one that is no day or longer with the zone of its clock. */
+const namePoint = ({ label }: Point, size: Series['size'], zone: string): string =>
+  size === 'hour' || size === 'minute'
+    ? `${nameBucket(label, size)} ${zone.replaceAll('_', ' ')}`
+    : nameBucket(label, size)
+
 /** Reads a point in words. */
-function describePoint({ metric, size }: Series, point: Point | undefined): string {
+function describePoint({ metric, size }: Series, point: Point | undefined, zone: string): string {
   if (point === undefined) return ''
   const { name, format } = METRICS[metric]
-  const { label, value, compared, change } = point
+  const { value, compared, change } = point
   return [
-    `${nameBucket(label, size)}: ${value === undefined ? 'no' : format(value)} ${name}`,
+    `${namePoint(point, size, zone)}: ${value === undefined ? 'no' : format(value)} ${name}`,
     ...(compared === undefined ? [] : [`before: ${format(compared)}`]),
     ...(change === undefined ? [] : [formatMetricChange(metric, change)]),
   ].join(', ')
 }
 
-interface TipProps {
+interface TipProps extends Pick<ChartProps, 'zone'> {
   readonly series: Series
   readonly point: Point
+  /** What happened then. */
+  readonly notes: readonly string[]
+  /** The other end of the selection, if there is one. */
+  readonly until: Point | undefined
   /** Where the point lies, and how wide the chart is. */
   readonly x: number
   readonly width: number
@@ -87,15 +116,19 @@ interface TipProps {
 }
 
 /** What the chart says about the point that is read. */
-function Tip({ series: { metric, size, isRunning, points }, point, x, width, onZoom }: TipProps) {
+function Tip({ series, point, notes, until, zone, x, width, onZoom }: TipProps) {
+  const { metric, size, running, points } = series
+  const ends = [point, ...(until === undefined ? [] : [until])].toSorted(
+    (a, b) => points.indexOf(a) - points.indexOf(b),
+  )
   return (
     <div
       class="tip"
       style={x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` }}
     >
       <span class="quiet">
-        {nameBucket(point.label, size)}
-        {isRunning && point === points.at(-1) && ' · so far'}
+        {ends.map((end) => namePoint(end, size, zone)).join(' – ')}
+        {running !== undefined && point === points[running] && ' · so far'}
       </span>
       <span>
         <strong>
@@ -111,6 +144,11 @@ function Tip({ series: { metric, size, isRunning, points }, point, x, width, onZ
             : `· ${nameBucket(point.comparedLabel, size)}`}
         </span>
       )}
+      {notes.map((note, i) => (
+        <span key={i} class="note">
+          {note}
+        </span>
+      ))}
       {onZoom !== undefined && (
         <button
           class="control"
@@ -123,85 +161,6 @@ function Tip({ series: { metric, size, isRunning, points }, point, x, width, onZ
       )}
     </div>
   )
-}
-
-/**
- * Follows which point of the chart is read: by pointer, by finger, or by keyboard.
- *
- * @param count how many points there are
- * @param box where they lie
- * @param onZoom called with the index of a point to zoom into
- */
-function useReading(count: number, box: Box, onZoom: (index: number) => void) {
-  const [active, setActive] = useState<number>()
-  const [isTouch, setIsTouch] = useState(false)
-  const stop = (): void => setActive(undefined)
-  const read = (event: { clientX: number; currentTarget: HTMLElement }): void =>
-    setActive(
-      findNearest(event.clientX - event.currentTarget.getBoundingClientRect().left, count, box),
-    )
-  const zoom = (): void => {
-    if (active !== undefined) onZoom(active)
-  }
-  return {
-    /** The index of the point that is read; undefined while none is. */
-    active,
-    /** Zooms into the point that a finger reads; undefined if none does. */
-    zoomByTouch: isTouch
-      ? () => {
-          stop()
-          zoom()
-        }
-      : undefined,
-    /** The handlers of the chart. */
-    ofChart: {
-      onPointerDown: ({ pointerType }: TargetedPointerEvent<HTMLElement>) =>
-        setIsTouch(pointerType === 'touch'),
-      onPointerMove: (event: TargetedPointerEvent<HTMLElement>) => {
-        setIsTouch(event.pointerType === 'touch')
-        // A touch elsewhere then takes the focus away, which ends the reading.
-        if (event.pointerType === 'touch') event.currentTarget.focus({ preventScroll: true })
-        read(event)
-      },
-      onPointerLeave: ({ pointerType }: TargetedPointerEvent<HTMLElement>) => {
-        if (pointerType !== 'touch') stop()
-      },
-      onPointerCancel: stop,
-      onFocus: ({ currentTarget }: TargetedFocusEvent<HTMLElement>) => {
-        if (currentTarget.matches(':focus-visible')) setActive((at) => at ?? Math.max(0, count - 1))
-      },
-      // A finger cannot point without a tap, so its tap reads.
-      onClick: (event: { clientX: number; currentTarget: HTMLElement }) =>
-        isTouch ? read(event) : zoom(),
-      onKeyDown: (event: TargetedKeyboardEvent<HTMLElement>) => {
-        const target = findTarget(event.key, active ?? count - 1, count)
-        if (event.key === 'Enter' && active !== undefined) zoom()
-        else if (target === undefined) return
-        else setActive(target)
-        event.preventDefault()
-      },
-    },
-    /** Called when the focus leaves the chart or what is beside it. */
-    onFocusOut: ({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLElement>) => {
-      if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) stop()
-    },
-  }
-}
-
-/** The point that a key leads to; undefined for keys that lead nowhere. */
-function findTarget(key: string, from: number, count: number): number | undefined {
-  const targets: Readonly<Record<string, number>> = {
-    ArrowLeft: from - 1,
-    ArrowRight: from + 1,
-    ArrowDown: from - 1,
-    ArrowUp: from + 1,
-    PageDown: from - 7,
-    PageUp: from + 7,
-    Home: 0,
-    End: count - 1,
-  }
-  const target = targets[key]
-  return target === undefined ? undefined : Math.min(count - 1, Math.max(0, target))
 }
 
 /**

@@ -1,24 +1,34 @@
 /** The table of the dialog: a row for each value, a column for each metric. A click on a value filters by it. */
 import { useEffect, useRef } from 'preact/hooks'
-import type { Row } from '../client/contract.js'
-import { nameValue } from '../format/values.js'
+import type { MetricName, Row } from '../client/contract.js'
 import { listDetailsMetrics, type Order } from '../queries/details.js'
-import { METRICS, nameMetric } from '../queries/metrics.js'
+import { METRICS, nameMetric, subtract } from '../queries/metrics.js'
 import type { Tab } from '../queries/panels.js'
 import { addFilter, changeDetails } from '../state/changes.js'
+import type { DetailsView } from '../state/state.js'
 import type { Parts } from './parts.js'
-import { Change, Value } from './value.js'
+import { Change, Difference, FieldValue, Value } from './value.js'
 
-interface DetailsTableProps extends Pick<Parts, 'change'> {
+interface DetailsTableProps extends Pick<Parts, 'change' | 'site'> {
   readonly tab: Tab
   readonly order: Order
+  readonly view: DetailsView
   readonly rows: readonly Row[]
   /** Whether the rows are those of the query before. */
   readonly isOld: boolean
   readonly page: number
 }
 
-export function DetailsTable({ tab, order, rows, isOld, page, change }: DetailsTableProps) {
+export function DetailsTable({
+  tab,
+  order,
+  view,
+  rows,
+  isOld,
+  page,
+  change,
+  site,
+}: DetailsTableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   useEffect(() => scroller.current?.scrollTo(0, 0), [page, order.orderBy, order.direction])
   const { id: field, name } = tab
@@ -46,16 +56,14 @@ export function DetailsTable({ tab, order, rows, isOld, page, change }: DetailsT
             return (
               <tr key={value} data-value={value}>
                 <th scope="row">
-                  <button
-                    onClick={() => change(addFilter({ field, operator: 'is', values: [value] }))}
-                  >
-                    {nameValue(field, value)}
-                  </button>
+                  <FieldValue
+                    {...{ field, value, site }}
+                    onFilter={() => change(addFilter({ field, operator: 'is', values: [value] }))}
+                  />
                 </th>
                 {metrics.map((metric) => (
                   <td key={metric} data-metric={metric}>
-                    <Value metric={metric} value={values[metric]} />
-                    <Change metric={metric} change={comparison?.change[metric]} />
+                    <Cell {...{ metric, view, comparison }} value={values[metric]} />
                   </td>
                 ))}
               </tr>
@@ -64,6 +72,39 @@ export function DetailsTable({ tab, order, rows, isOld, page, change }: DetailsT
         </tbody>
       </table>
     </div>
+  )
+}
+
+interface CellProps extends Pick<DetailsTableProps, 'view'> {
+  readonly metric: MetricName
+  readonly value: number | null | undefined
+  readonly comparison: Row['comparison']
+}
+
+/** A value with its change; or what the dialog is about, with the value below it. */
+function Cell({ metric, view, value, comparison }: CellProps) {
+  const change = comparison?.change[metric]
+  if (view === 'value') {
+    return (
+      <>
+        <Value metric={metric} value={value} />
+        <Change metric={metric} change={change} />
+      </>
+    )
+  }
+  return (
+    <>
+      {view === 'difference' ? (
+        <Difference metric={metric} difference={subtract(value, comparison?.metrics[metric])} />
+      ) : typeof change === 'number' ? (
+        <Change metric={metric} change={change} />
+      ) : (
+        <span class="none">–</span>
+      )}
+      <small>
+        <Value metric={metric} value={value} />
+      </small>
+    </>
   )
 }
 

@@ -1,16 +1,17 @@
 /** The dialog with all rows of a tab: the search, the rows that it finds, and their pages. */
 import type { QueryResponse, Query } from '../client/contract.js'
 import { describeRows, findLastPage } from '../format/numbers.js'
-import { findDetailsTab, getOrder } from '../queries/details.js'
+import { findDetailsTab, getOrder, getView, type Order } from '../queries/details.js'
 import { describeLimits, type KnownValues } from '../queries/filters.js'
 import { nameTab, type Tab } from '../queries/panels.js'
+import { isCompared } from '../queries/scope.js'
 import { changeDetails, closeDetails, openDetails } from '../state/changes.js'
-import type { Details } from '../state/state.js'
+import { DETAILS_VIEWS, type Details, type DetailsView } from '../state/state.js'
 import { useDebounced } from './controls.js'
 import { DetailsTable } from './details-table.js'
 import { Dialog } from './dialog.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryFooter } from './query-footer.js'
+import { QueryMenu } from './query-menu.js'
 
 /** The dialog of the state; nothing while none is open. */
 export function DetailsDialog(props: Omit<DetailsContentProps, 'tab' | 'details'>) {
@@ -24,16 +25,76 @@ export function DetailsDialog(props: Omit<DetailsContentProps, 'tab' | 'details'
   )
 }
 
-/** Opens the dialog of a tab. */
-export function DetailsButton({ tab, change }: Pick<Parts, 'change'> & { readonly tab: Tab }) {
+/** Opens the dialog of a tab: all its rows, or those that differ most from the other period. */
+export function DetailsButtons({
+  tab: { id, metric },
+  state,
+  change,
+}: Pick<Parts, 'state' | 'change'> & { readonly tab: Tab }) {
   return (
-    <button
-      class="open-details"
-      aria-label={`Details: ${nameTab(tab.id)}`}
-      onClick={() => change(openDetails(tab.id, tab.metric))}
-    >
-      Details
-    </button>
+    <div class="open-details">
+      <button
+        aria-label={`Details: ${nameTab(id)}`}
+        onClick={() => change(openDetails(id, metric))}
+      >
+        Details
+      </button>
+      {isCompared(state) && (
+        <button
+          aria-label={`Movers: ${nameTab(id)}`}
+          onClick={() => change(openDetails(id, metric, 'difference'))}
+        >
+          Movers
+        </button>
+      )}
+    </div>
+  )
+}
+
+const VIEW_NAMES: Readonly<Record<DetailsView, string>> = {
+  value: 'Values',
+  difference: 'Differences',
+  change: 'Changes',
+}
+
+interface ViewSwitchProps extends Pick<Parts, 'change'> {
+  readonly view: DetailsView
+  readonly tab: Tab
+  readonly order: Order
+}
+
+/** Chooses what the cells are about, and for differences which of them come first. */
+function ViewSwitch({ view, tab, order: { orderBy, direction }, change }: ViewSwitchProps) {
+  const metric = orderBy === tab.id ? tab.metric : orderBy
+  return (
+    <>
+      <div class="switch" role="group" aria-label="What is shown">
+        {DETAILS_VIEWS.map((one) => (
+          <button
+            key={one}
+            class="control"
+            aria-pressed={one === view}
+            onClick={() => change(changeDetails({ view: one }))}
+          >
+            {VIEW_NAMES[one]}
+          </button>
+        ))}
+      </div>
+      {view !== 'value' && (
+        <div class="switch" role="group" aria-label="Order">
+          {(['desc', 'asc'] as const).map((one) => (
+            <button
+              key={one}
+              class="control"
+              aria-pressed={one === direction && orderBy === metric}
+              onClick={() => change(changeDetails({ orderBy: metric, direction: one }))}
+            >
+              {one === 'desc' ? 'Largest gains' : 'Largest losses'}
+            </button>
+          ))}
+        </div>
+      )}
+    </>
   )
 }
 
@@ -50,6 +111,7 @@ interface DetailsContentProps extends Parts {
 /** What the dialog shows. */
 function DetailsContent({ tab, details, rows, values, known, ...parts }: DetailsContentProps) {
   const { change } = parts
+  const [order, view] = [getOrder(tab, details), getView(parts.state, details)]
   const shown = findShown(parts, rows ?? values)
   const search = details.search.trim()
   const limits =
@@ -58,7 +120,11 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
       : describeLimits(tab.id, search, known)
   return (
     <>
-      <DetailsSearch tab={tab} details={details} change={change} />
+      <div class="tools">
+        <DetailsSearch tab={tab} details={details} change={change} />
+        {isCompared(parts.state) && <ViewSwitch {...{ view, tab, order, change }} />}
+        <QueryMenu {...parts} query={rows} of="Details" />
+      </div>
       {limits !== undefined && <p class="limits">{limits}</p>}
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       {shown.kind !== 'failed' && (rows === undefined || shown.kind === 'waiting') && (
@@ -68,11 +134,13 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
         <>
           <DetailsTable
             tab={tab}
-            order={getOrder(tab, details)}
+            order={order}
+            view={view}
             rows={shown.body.data}
             isOld={shown.isOld}
             page={details.page}
             change={change}
+            site={parts.site}
           />
           <Pages
             pagination={shown.body.pagination}
@@ -80,7 +148,6 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
           />
         </>
       )}
-      <QueryFooter {...parts} query={rows} />
     </>
   )
 }

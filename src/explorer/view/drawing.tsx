@@ -1,14 +1,7 @@
 /** The drawing of a series: a line with its area, and the comparison behind it. */
-import {
-  chooseTicks,
-  drawArea,
-  drawLine,
-  place,
-  placeX,
-  type Box,
-  type Scale,
-} from '../chart/layout.js'
+import { drawArea, drawLine, place, placeX, type Box, type Scale } from '../chart/layout.js'
 import type { Series } from '../chart/series.js'
+import { chooseTicks, listWeekends } from '../chart/ticks.js'
 import { nameTick } from '../format/dates.js'
 import { METRICS } from '../queries/metrics.js'
 
@@ -18,13 +11,17 @@ interface DrawingProps {
   readonly box: Box
   /** The index of the point that is read. */
   readonly active: number | undefined
+  /** The indexes of the points that have notes. */
+  readonly noted: readonly number[]
+  /** The stretch that is selected, as the first and the last index. */
+  readonly selected: readonly [first: number, last: number] | undefined
 }
 
-export function Drawing({ series, scale, box, active }: DrawingProps) {
-  const { points, isRunning, isCompared } = series
+export function Drawing({ series, scale, box, active, noted, selected }: DrawingProps) {
+  const { points, running, isCompared, size } = series
   const placeAll = (values: readonly (number | undefined)[]) => place(values, scale.max, box)
   const places = placeAll(points.map(({ value }) => value))
-  const final = isRunning ? places.slice(0, -1) : places
+  const final = running === undefined ? places : places.with(running, undefined)
   const at = active === undefined ? undefined : places[active]
   return (
     <svg
@@ -32,13 +29,34 @@ export function Drawing({ series, scale, box, active }: DrawingProps) {
       height={box.top + box.height + BOTTOM}
       aria-hidden="true"
     >
+      {listWeekends(
+        points.map(({ label }) => label),
+        size,
+      ).map((stretch) => (
+        <rect key={stretch[0]} class="weekend" {...placeStretch(stretch, points.length, box)} />
+      ))}
       <Axes {...{ series, scale, box }} />
       <path class="area" d={drawArea(places, box)} />
       {isCompared && (
         <path class="compared" d={drawLine(placeAll(points.map(({ compared }) => compared)))} />
       )}
       <path class="line" d={drawLine(final)} />
-      {isRunning && <path class="line running" d={drawLine(places.slice(-2))} />}
+      {running !== undefined && (
+        <path
+          class="line running"
+          d={drawLine(places.slice(Math.max(0, running - 1), running + 1))}
+        />
+      )}
+      {noted.map((i) => {
+        const x = placeX(i, points.length, box)
+        return (
+          <g key={i} class="note">
+            <line x1={x} x2={x} y1={box.top} y2={box.top + box.height} />
+            <circle cx={x} cy={box.top} r={4} />
+          </g>
+        )
+      })}
+      {selected && <rect class="selected" {...placeStretch(selected, points.length, box)} />}
       {at !== undefined && (
         <line class="cursor" x1={at[0]} x2={at[0]} y1={box.top} y2={box.top + box.height} />
       )}
@@ -56,7 +74,7 @@ export const [LEFT, TOP, RIGHT, BOTTOM] = [56, 14, 16, 28]
 /** How wide a label of the axis of time is, with the space beside it. */
 const LABEL_WIDTH = 72
 
-function Axes({ series, scale, box }: Omit<DrawingProps, 'active'>) {
+function Axes({ series, scale, box }: Pick<DrawingProps, 'series' | 'scale' | 'box'>) {
   const { metric, points, size } = series
   const count = points.length
   const { format, formatTick = format } = METRICS[metric]
@@ -73,13 +91,29 @@ function Axes({ series, scale, box }: Omit<DrawingProps, 'active'>) {
           </g>
         )
       })}
-      {chooseTicks(count, box.width / LABEL_WIDTH).map((i) => (
+      {chooseTicks(
+        points.map(({ label }) => label),
+        size,
+        box.width / LABEL_WIDTH,
+      ).map((i) => (
         <text key={i} class="tick" {...placeLabel(i, count, box)} y={box.top + box.height + 20}>
           {nameTick(points[i]?.label ?? '', size)}
         </text>
       ))}
     </>
   )
+}
+
+/** The place of a stretch of buckets, each of which reaches half of the way to the next one. */
+function placeStretch(
+  [first, last]: readonly [number, number],
+  count: number,
+  box: Box,
+): { x: number; y: number; width: number; height: number } {
+  const half = count > 1 ? box.width / (count - 1) / 2 : box.width / 2
+  const x = Math.max(box.left, placeX(first, count, box) - half)
+  const end = Math.min(box.left + box.width, placeX(last, count, box) + half)
+  return { x, y: box.top, width: end - x, height: box.height }
 }
 
 /** The label of the last point ends where the drawing ends, so that a long one stays in it. */

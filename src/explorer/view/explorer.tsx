@@ -6,18 +6,22 @@ import type { Query, ValuesResponse } from '../client/contract.js'
 import { buildQueries, PROPERTIES } from '../queries/build-queries.js'
 import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
 import type { KnownValues } from '../queries/filters.js'
+import { FUNNEL } from '../queries/funnel.js'
 import { PANELS } from '../queries/panels.js'
 import { divide, type AllTime } from '../state/intervals.js'
+import { resolvePeriod } from '../state/periods.js'
+import { LIVE, type AskedState, type ExplorerState, type ShownInterval } from '../state/state.js'
 import { Bar } from './bar.js'
 import { Cards } from './cards.js'
 import { ChartSection } from './chart-section.js'
 import { DetailsDialog } from './details.js'
+import { FunnelDialog, type FunnelDialogProps } from './funnel-dialog.js'
 import { Panel } from './panel.js'
-import { FailureNote, findShown, type Parts } from './parts.js'
+import { FailureNote, findCommonFailure, findShown, type Parts } from './parts.js'
 import { FirstEvent, useProject } from './project.js'
 import { Shortcuts } from './shortcuts.js'
 import { useAddress } from './use-address.js'
-import { useResponses } from './use-responses.js'
+import { repeatWhileVisible, useResponses } from './use-responses.js'
 
 interface ExplorerProps {
   readonly browser: Window
@@ -34,11 +38,8 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const [allTime, setAllTime] = useState<AllTime>()
   const { name, project, zone: ownZone } = useProject(api, access, browser, () => responses.renew())
   const division = divide(state, state.zone ?? ownZone, now(), allTime)
-  const { interval } = division
-  const queries = useMemo(
-    () => buildQueries({ ...state, interval }, known),
-    [state, interval, known],
-  )
+  const asked = useAskedState(state, division.asked, browser, now)
+  const queries = useMemo(() => buildQueries(asked, known), [asked, known])
   const responses = useResponses(api, queries, browser, now)
   const { failure, isAsking } = responses
   useEffect(() => {
@@ -48,17 +49,31 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const named = findShown<ValuesResponse>({ responses }, find(PROPERTIES))
   const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
   useKnownValues({ responses }, find(DETAILS_VALUES), setKnown)
-  const parts = { state, change, ownZone, responses, access, api }
+  const common = findCommonFailure({ responses }, queries)
+  const atTop = failure ?? common
+  const since = project?.firstEventAt ?? undefined
+  const site = project && `https://${project.domain}`
+  const parts = { state, change, ownZone, responses, access, api, common, since, site }
   useAllTime(parts, find('cards'), setAllTime)
   return (
     <>
-      <Bar {...parts} name={name} live={find('now')} now={now} properties={properties} />
+      <Bar
+        {...parts}
+        {...{ asked, project, name, now, properties }}
+        totals={find('cards')}
+        live={find('now')}
+      />
       <main aria-busy={isAsking}>
-        {failure !== undefined && <FailureNote failure={failure} responses={responses} />}
+        {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
           <Cards {...parts} query={find('cards')} />
-          <ChartSection {...parts} query={find('chart')} division={division} />
+          <ChartSection
+            {...parts}
+            projectId={project?.id}
+            query={find('chart')}
+            division={division}
+          />
         </div>
         <div class="panels">
           {PANELS.map((panel) => (
@@ -73,9 +88,52 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         </div>
       </main>
       <Shortcuts browser={browser} change={change} />
+      <Dialogs {...parts} {...{ queries, known }} source={{ state: asked, api, now, properties }} />
+    </>
+  )
+}
+
+interface DialogsProps extends Parts, Pick<FunnelDialogProps, 'source'> {
+  readonly queries: readonly Query[]
+  readonly known: KnownValues | undefined
+}
+
+/** The dialogs of the state. */
+function Dialogs({ queries, known, source, ...parts }: DialogsProps) {
+  const find = (id: string) => queries.find((one) => one.id === id)
+  return (
+    <>
+      <FunnelDialog {...parts} query={find(FUNNEL)} source={source} />
       <DetailsDialog {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )
+}
+
+/** The state that the queries are about: with the interval that fits, and for a live period the one that it is at the moment. */
+function useAskedState(
+  state: ExplorerState,
+  interval: ShownInterval,
+  browser: Window,
+  now: () => Date,
+): AskedState {
+  const moment = useMoment(browser, now, state.period === LIVE)
+  return useMemo(
+    () => ({ ...state, interval, period: resolvePeriod(state.period, moment) }),
+    [state, interval, state.period === LIVE ? moment : undefined],
+  )
+}
+
+const LIVE_MS = 10_000
+
+/** The moment that the page is about; it moves on while somebody looks at a live period. */
+function useMoment(browser: Window, now: () => Date, isLive: boolean): Date {
+  const begun = useMemo(now, [isLive])
+  const [moment, setMoment] = useState(begun)
+  useEffect(
+    () => (isLive ? repeatWhileVisible(browser, LIVE_MS, () => setMoment(now())) : undefined),
+    [isLive],
+  )
+  return moment > begun ? moment : begun
 }
 
 /**

@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { MetricName, QueryResponse, Query, RetentionResponse } from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
-import { nameValue } from '../format/values.js'
-import { METRICS } from '../queries/metrics.js'
+import { formatDifference, METRICS } from '../queries/metrics.js'
 import {
+  findNextTab,
   getOpenTab,
   NEW_AND_RETURNING,
   RETENTION,
@@ -13,12 +13,12 @@ import {
   type Panel as PanelInfo,
   type Tab,
 } from '../queries/panels.js'
-import { addFilter, openTab } from '../state/changes.js'
-import { DetailsButton } from './details.js'
+import { addFilter, openTab, type Change } from '../state/changes.js'
+import { DetailsButtons } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryFooter } from './query-footer.js'
-import { RetentionGrid } from './retention-grid.js'
-import { Value } from './value.js'
+import { QueryMenu } from './query-menu.js'
+import { Retention } from './retention-grid.js'
+import { Change as ChangeOf, FieldValue, Value } from './value.js'
 
 interface PanelProps extends Parts {
   readonly panel: PanelInfo
@@ -36,22 +36,57 @@ export function Panel({ panel, query, properties = [], ...parts }: PanelProps) {
       <header>
         <h2>{panel.name}</h2>
         <div class="tabs" role="group" aria-label={`Tabs of ${panel.name}`}>
-          {tabs.map(({ id, name }) => (
-            <button
-              key={id}
-              aria-pressed={id === open.id}
-              onClick={() => change(openTab(panel.id, id))}
-            >
-              {name}
-            </button>
-          ))}
+          {tabs
+            .filter(({ group }) => group === undefined)
+            .map(({ id, name }) => (
+              <button
+                key={id}
+                aria-pressed={id === open.id}
+                onClick={() => change(openTab(panel.id, id))}
+              >
+                {name}
+              </button>
+            ))}
+          <TabGroup
+            tabs={tabs.filter(({ group }) => group !== undefined)}
+            open={open}
+            onOpen={(id) => change(openTab(panel.id, id))}
+          />
         </div>
+        <QueryMenu {...parts} query={query} of={panel.name} />
       </header>
       <Content {...parts} query={query} tab={open} />
-      <footer>
-        <QueryFooter {...parts} query={query} />
-      </footer>
     </section>
+  )
+}
+
+interface TabGroupProps {
+  readonly tabs: readonly Tab[]
+  readonly open: Tab
+  readonly onOpen: (id: string) => void
+}
+
+/** Tabs that are one choice; nothing if there are none. */
+function TabGroup({ tabs, open, onOpen }: TabGroupProps) {
+  const [first] = tabs
+  if (first?.group === undefined) return null
+  const chosen = tabs.find(({ id }) => id === open.id)?.id ?? ''
+  return (
+    <select
+      class={chosen === '' ? '' : 'chosen'}
+      aria-label={first.group}
+      value={chosen}
+      onChange={({ currentTarget: { value } }) => onOpen(value)}
+    >
+      <option value="" disabled hidden>
+        {first.group}
+      </option>
+      {tabs.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
   )
 }
 
@@ -68,11 +103,17 @@ function Content({
   ...parts
 }: Omit<PanelProps, 'panel' | 'properties'> & { readonly tab: Tab }) {
   const shown = findShown<unknown>(parts, query)
-  if (shown.kind === 'waiting') return <p class="loading">…</p>
+  if (shown.kind === 'waiting') return <div class="loading" />
   if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
   // The tab decides what was asked.
   if (tab.id === RETENTION) {
-    return <RetentionGrid response={shown.body as RetentionResponse} isOld={shown.isOld} />
+    return (
+      <Retention
+        response={shown.body as RetentionResponse}
+        isOld={shown.isOld}
+        change={parts.change}
+      />
+    )
   }
   const response = shown.body as QueryResponse
   return tab.id === NEW_AND_RETURNING ? (
@@ -80,36 +121,41 @@ function Content({
   ) : (
     <>
       <Rows {...parts} tab={tab} response={response} isOld={shown.isOld} />
-      {response.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
+      {response.data.length > 0 && <DetailsButtons {...parts} tab={tab} />}
     </>
   )
 }
 
-interface RowsProps extends Pick<Parts, 'state' | 'change'> {
+interface RowsProps extends Pick<Parts, 'state' | 'change' | 'site'> {
   readonly tab: Tab
   readonly response: QueryResponse
   readonly isOld: boolean
 }
 
 /** The rows of a tab. A click filters by one. */
-function Rows({ tab, response: { data, totals }, isOld, state, change }: RowsProps) {
+function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
+  const { data, totals, comparison } = response
   const { id: field, metric, name } = tab
   if (data.length === 0)
     return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
-  const bars = data.map(({ group, metrics }) => {
+  const bars = data.map(({ group, metrics, comparison: compared }) => {
     const value = group[field] ?? ''
-    const filter = (): void => change(addFilter({ field, operator: 'is', values: [value] }))
     const label = (
-      <button class="label" title={value} onClick={filter}>
-        {nameValue(field, value)}
-      </button>
+      <FieldValue {...{ field, value, site }} onFilter={() => change(filterByRow(tab, value))} />
     )
-    return { group: value, label, count: metrics[metric] ?? 0 }
+    return {
+      group: value,
+      label,
+      count: metrics[metric] ?? 0,
+      before: compared?.metrics[metric] ?? undefined,
+      change: compared?.change[metric] ?? undefined,
+    }
   })
   return (
     <Bars
       title={name}
       metric={metric}
+      isCompared={comparison !== undefined}
       bars={bars}
       longest={Math.max(...bars.map(({ count }) => count))}
       whole={totals?.metrics[metric] ?? 0}
@@ -117,6 +163,15 @@ function Rows({ tab, response: { data, totals }, isOld, state, change }: RowsPro
     />
   )
 }
+
+/** Filters by a row. The panel then has one row, unless an event may have several values: it goes on to its next tab. */
+const filterByRow =
+  (tab: Tab, value: string): Change =>
+  (state) => {
+    const filtered = addFilter({ field: tab.id, operator: 'is', values: [value] })(state)
+    const { panel, next } = findNextTab(tab.id)
+    return next === undefined ? filtered : openTab(panel, next)(filtered)
+  }
 
 /** Says why there is no row. */
 const describeNothing = (isFiltered: boolean): string =>
@@ -138,6 +193,7 @@ function NewAndReturning({ response, isOld }: NewAndReturningProps) {
     <Bars
       title={<span class="hidden">Kind</span>}
       metric="users"
+      isCompared={false}
       bars={rows.map(([group, count]) => ({
         group,
         label: <span class="label">{group}</span>,
@@ -155,9 +211,13 @@ interface Bar {
   readonly group: string
   readonly label: ComponentChildren
   readonly count: number
+  /** Its count in the other period, and the change from there; undefined if there is none. */
+  readonly before?: number | undefined
+  readonly change?: number | undefined
 }
 
 interface BarsProps {
+  readonly isCompared: boolean
   /** What the groups are. */
   readonly title: ComponentChildren
   readonly metric: MetricName
@@ -169,8 +229,12 @@ interface BarsProps {
   readonly isOld: boolean
 }
 
+/** Says what a change is in absolute numbers. */
+const describeBefore = (metric: MetricName, count: number, before = 0): string =>
+  `${formatDifference(metric, count - before)}, from ${METRICS[metric].format(before)}`
+
 /** A table of groups: each a bar, a value and its share. */
-function Bars({ title, metric, bars, longest, whole, isOld }: BarsProps) {
+function Bars({ title, metric, isCompared, bars, longest, whole, isOld }: BarsProps) {
   return (
     <table class={isOld ? 'rows old' : 'rows'}>
       <thead>
@@ -180,10 +244,15 @@ function Bars({ title, metric, bars, longest, whole, isOld }: BarsProps) {
           <th scope="col">
             <span class="hidden">Share</span>
           </th>
+          {isCompared && (
+            <th scope="col">
+              <span class="hidden">Change</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
-        {bars.map(({ group, label, count }) => (
+        {bars.map(({ group, label, count, before, change }) => (
           <tr key={group} data-value={group}>
             <th scope="row">
               <span
@@ -196,6 +265,19 @@ function Bars({ title, metric, bars, longest, whole, isOld }: BarsProps) {
               <Value metric={metric} value={count} />
             </td>
             <td class="share">{formatShare(count, whole)}</td>
+            {isCompared && (
+              <td>
+                {before === 0 && count > 0 ? (
+                  <span class="quiet">new</span>
+                ) : (
+                  <ChangeOf
+                    metric={metric}
+                    change={change}
+                    title={describeBefore(metric, count, before)}
+                  />
+                )}
+              </td>
+            )}
           </tr>
         ))}
       </tbody>

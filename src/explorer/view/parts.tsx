@@ -15,6 +15,12 @@ export interface Parts {
   readonly responses: ShownResponses
   readonly access: Access
   readonly api: Api
+  /** The address of the site, such as `https://shop.example`; undefined while it is not known. */
+  readonly site?: string | undefined
+  /** The moment of the first event; undefined while it is not known, and on public dashboards. */
+  readonly since?: string | undefined
+  /** Why several parts have no numbers, which is said once, at the top of the page. */
+  readonly common?: Failure | undefined
 }
 
 /** What a part knows of its query. */
@@ -25,7 +31,7 @@ type Shown<Body> =
 
 /** Finds the response to a query: its body, or why there is none. */
 export function findShown<Body = QueryResponse>(
-  { responses }: Pick<Parts, 'responses'>,
+  { responses, since }: Pick<Parts, 'responses' | 'since'>,
   query: Query | undefined,
 ): Shown<Body> {
   const found = query && responses.get(query)
@@ -38,14 +44,48 @@ export function findShown<Body = QueryResponse>(
   if ('error' in body)
     return { kind: 'failed', failure: describeFailure({ status, error: body, retryAfter }) }
   // The operation of the query decides which of the bodies it is.
-  return { kind: 'ready', body: body as unknown as Body, isOld, at }
+  return { kind: 'ready', body: hideUnmeasured(body, since) as unknown as Body, isOld, at }
 }
 
-/** Says what went wrong, and asks again where that may help. */
+const DAY_MS = 86_400_000
+
+/** Takes the comparison out of a response whose other period begins before the day of the first event: its changes would mean nothing. */
+function hideUnmeasured<Body extends object>(body: Body, since: string | undefined): Body {
+  const { comparison, data } = body as Partial<QueryResponse>
+  const isMeasured =
+    since === undefined ||
+    comparison === undefined ||
+    Date.parse(comparison.period.from) + DAY_MS > Date.parse(since)
+  return isMeasured
+    ? body
+    : {
+        ...body,
+        comparison: undefined,
+        data: data?.map((row) => ({ ...row, comparison: undefined })),
+      }
+}
+
+/** Finds the failure that at least two queries have in common. */
+export function findCommonFailure(
+  parts: Pick<Parts, 'responses'>,
+  queries: readonly Query[],
+): Failure | undefined {
+  const failures = queries.flatMap((query) => {
+    const shown = findShown(parts, query)
+    return shown.kind === 'failed' ? [shown.failure] : []
+  })
+  return failures.find(({ message }, i) =>
+    failures.some((other, k) => k !== i && other.message === message),
+  )
+}
+
+/** Says what went wrong, and asks again where that may help; less where the top of the page says it. */
 export function FailureNote({
   failure: { message, canRetry },
+  common,
   responses: { retry },
-}: Pick<Parts, 'responses'> & { readonly failure: Failure }) {
+}: Pick<Parts, 'responses' | 'common'> & { readonly failure: Failure }) {
+  if (message === common?.message) return <p class="empty">No numbers.</p>
   return (
     <p class="failure" role="alert">
       {message}{' '}

@@ -1,8 +1,16 @@
 /** Chooses the period: a preset, a range of dates, or the period before or after. */
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { set } from '../state/changes.js'
 import { dateIn, describePeriod, PRESET_NAMES, stepPeriod } from '../state/periods.js'
-import { PRESETS, type Range, type ShownPeriod } from '../state/state.js'
+import {
+  COMPARISONS,
+  LIVE,
+  PRESETS,
+  type Range,
+  type ShownComparison,
+  type ShownPeriod,
+} from '../state/state.js'
+import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
 
 interface PeriodMenuProps extends Pick<Parts, 'state' | 'change' | 'ownZone'> {
@@ -10,41 +18,77 @@ interface PeriodMenuProps extends Pick<Parts, 'state' | 'change' | 'ownZone'> {
 }
 
 export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: PeriodMenuProps) {
-  const menu = useRef<HTMLDetailsElement>(null)
-  const today = dateIn(zone ?? ownZone, now())
-  const show = (chosen: ShownPeriod): void => {
-    menu.current?.removeAttribute('open')
-    change(set({ period: chosen }))
-  }
+  const shownZone = zone ?? ownZone
+  const today = dateIn(shownZone, now())
+  const show = (chosen: ShownPeriod): void => change(set({ period: chosen }))
   return (
     <div class="period" role="group" aria-label="Period">
       <Step name="The period before" sign="‹" range={stepPeriod(period, -1, today)} onStep={show} />
-      <details
-        ref={menu}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
-          event.preventDefault()
-          menu.current?.removeAttribute('open')
-          menu.current?.querySelector('summary')?.focus()
+      <Menu text={describePeriod(period, shownZone)}>
+        {(close) => {
+          const choose = (chosen: ShownPeriod): void => {
+            close()
+            show(chosen)
+          }
+          return (
+            <>
+              {([LIVE, ...PRESETS] as const).map((preset) => (
+                <button
+                  key={preset}
+                  aria-pressed={period === preset}
+                  onClick={() => choose(preset)}
+                >
+                  {PRESET_NAMES[preset]}
+                </button>
+              ))}
+              <RangeForm period={period} onRange={choose} />
+            </>
+          )
         }}
-        onFocusOut={({ currentTarget, relatedTarget }) => {
-          const stays = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
-          if (!stays) currentTarget.removeAttribute('open')
-        }}
-      >
-        <summary class="control">{describePeriod(period)}</summary>
-        {/* It takes the focus of clicks between its buttons, so that they do not close it. */}
-        <div class="menu" tabIndex={-1}>
-          {PRESETS.map((preset) => (
-            <button key={preset} aria-pressed={period === preset} onClick={() => show(preset)}>
-              {PRESET_NAMES[preset]}
-            </button>
-          ))}
-          <RangeForm period={period} onRange={show} />
-        </div>
-      </details>
+      </Menu>
       <Step name="The period after" sign="›" range={stepPeriod(period, 1, today)} onStep={show} />
     </div>
+  )
+}
+
+const COMPARISON_NAMES: Readonly<Record<(typeof COMPARISONS)[number], string>> = {
+  off: 'No comparison',
+  previous_period: 'vs. previous period',
+  weekdays: 'vs. same weekdays before',
+  previous_year: 'vs. previous year',
+}
+
+/** Chooses what the period is compared with: one that follows from it, or a range of dates. */
+export function ComparisonMenu({
+  state: { comparison, period, zone },
+  ownZone,
+  change,
+}: Pick<Parts, 'state' | 'change' | 'ownZone'>) {
+  const name =
+    typeof comparison === 'string'
+      ? COMPARISON_NAMES[comparison]
+      : `vs. ${describePeriod(comparison, zone ?? ownZone)}`
+  // All time has nothing before it.
+  if (period === 'all') return null
+  return (
+    <Menu text={name} class="compare">
+      {(close) => {
+        const choose = (chosen: ShownComparison): void => {
+          close()
+          change(set({ comparison: chosen }))
+        }
+        return (
+          <>
+            {COMPARISONS.map((one) => (
+              <button key={one} aria-pressed={comparison === one} onClick={() => choose(one)}>
+                {COMPARISON_NAMES[one]}
+              </button>
+            ))}
+            <RangeForm period={comparison} onRange={choose} />
+          </>
+        )
+      }}
+    </Menu>
   )
 }
 
@@ -78,8 +122,8 @@ function RangeForm({
   period,
   onRange,
 }: {
-  readonly period: ShownPeriod
-  readonly onRange: (range: ShownPeriod) => void
+  readonly period: ShownPeriod | ShownComparison
+  readonly onRange: (range: Range) => void
 }) {
   const [isReversed, setIsReversed] = useState(false)
   const range = typeof period === 'string' ? undefined : period

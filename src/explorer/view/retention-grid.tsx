@@ -1,14 +1,49 @@
-/** How many of the users who came first in a week came back in the weeks after it. */
+/** How many of the users who came first in a day, week or month came back in those after it. */
 import type { RetentionResponse } from '../client/contract.js'
 import { nameTick } from '../format/dates.js'
 import { formatCount, formatShare } from '../format/numbers.js'
+import { set } from '../state/changes.js'
+import { COHORTS, type Cohort } from '../state/state.js'
+import { Select } from './controls.js'
+import type { Parts } from './parts.js'
 
-interface RetentionGridProps {
+interface RetentionProps {
   readonly response: RetentionResponse
   readonly isOld: boolean
 }
 
-export function RetentionGrid({ response, isOld }: RetentionGridProps) {
+const DAY_MS = 86_400_000
+
+/** Whether an interval after that of a cohort ends after a period, so that some who will come back are not counted. */
+function isCut(start: string, interval: Cohort, index: number, to: string): boolean {
+  const date = new Date(start)
+  const count = index + 2
+  if (interval === 'month') date.setUTCMonth(date.getUTCMonth() + count)
+  else date.setTime(date.getTime() + count * (interval === 'week' ? 7 : 1) * DAY_MS)
+  return date.getTime() - 1000 > Date.parse(to)
+}
+
+/** The grid, and the choice how long its intervals are. */
+export function Retention({ change, ...props }: RetentionProps & Pick<Parts, 'change'>) {
+  const { interval } = props.response.query
+  return (
+    <>
+      <Grid {...props} />
+      <p class="below">
+        <Select
+          label="Intervals of retention"
+          name="cohort"
+          options={COHORTS.map((one) => [one, `By ${one}`])}
+          value={interval}
+          onChange={(cohort) => change(set({ cohort }))}
+        />{' '}
+        <span class="quiet">Of UTC. Hatched: not yet over.</span>
+      </p>
+    </>
+  )
+}
+
+function Grid({ response, isOld }: RetentionProps) {
   const { interval, intervals } = response.query
   const cohorts = response.data.filter(({ size }) => size !== null && size > 0)
   const name = interval.charAt(0).toUpperCase() + interval.slice(1)
@@ -35,21 +70,37 @@ export function RetentionGrid({ response, isOld }: RetentionGridProps) {
               <td>
                 <data value={String(size)}>{formatCount(size ?? 0)}</data>
               </td>
-              {counts.map((count, i) =>
-                count === null ? (
-                  <td key={i} />
-                ) : (
-                  <td key={i} class={`shade-${Math.round((9 * count) / (size ?? 1))}`}>
-                    <data value={String(count)} title={`${count} users`}>
-                      {formatShare(count, size ?? 0)}
-                    </data>
-                  </td>
-                ),
-              )}
+              {counts.map((count, i) => (
+                <GridCell
+                  key={i}
+                  {...{ count, size }}
+                  isCut={isCut(start, interval, i, response.period.to)}
+                />
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  )
+}
+
+interface GridCellProps {
+  /** How many came back; null if the interval has not begun. */
+  readonly count: number | null
+  /** How many came first. */
+  readonly size: number | null
+  readonly isCut: boolean
+}
+
+function GridCell({ count, size, isCut: isPart }: GridCellProps) {
+  if (count === null) return <td />
+  const shade = Math.round((9 * count) / (size ?? 1))
+  return (
+    <td class={isPart ? `shade-${shade} cut` : `shade-${shade}`}>
+      <data value={String(count)} title={`${count} users${isPart ? ' so far' : ''}`}>
+        {formatShare(count, size ?? 0)}
+      </data>
+    </td>
   )
 }

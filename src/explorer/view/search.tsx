@@ -1,14 +1,17 @@
 /** The search of the bar: a combobox that finds values of all fields, and filters by the one that is chosen. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createResponses } from '../client/responses.js'
-import type { QueryResponse } from '../client/contract.js'
+import type { Query, QueryResponse } from '../client/contract.js'
 import {
+  buildNarrowedQueries,
   buildSearchQueries,
+  findStem,
   listSuggestions,
   suggestPages,
   type Suggestion,
 } from '../queries/search.js'
 import { addFilter } from '../state/changes.js'
+import type { AskedState } from '../state/state.js'
 import { useDebounced } from './controls.js'
 import type { Parts } from './parts.js'
 import { useMissing } from './use-responses.js'
@@ -113,7 +116,8 @@ function SuggestionList({
   )
 }
 
-interface SuggestionSource extends Pick<Parts, 'state' | 'api'> {
+interface SuggestionSource extends Pick<Parts, 'api'> {
+  readonly state: AskedState
   readonly now: () => Date
   /** The names of the properties that are searched. */
   readonly properties: readonly string[]
@@ -134,19 +138,30 @@ function useSuggestions(
 ): Suggestions {
   const { period, zone } = state
   const responses = useRef(createResponses()).current
-  const scope = JSON.stringify([period, zone])
-  const queries = useMemo(
-    () => (text === '' ? [] : buildSearchQueries(state, properties, text)),
-    [text, scope, JSON.stringify(properties)],
+  const scope = JSON.stringify([period, zone, properties])
+  const stem = findStem(text)
+  const wide = useMemo(
+    () => (stem === undefined ? [] : buildSearchQueries(state, properties, stem)),
+    [stem, scope],
   )
-  const { isAsking, failure } = useMissing({ api, responses, queries, now })
-  const known = queries.flatMap((query) => {
-    const body = responses.get(query)?.result.body
-    return body === undefined || 'error' in body ? [] : [[query.id, body as QueryResponse] as const]
-  })
+  const ofStem = useMissing({ api, responses, queries: wide, now })
+  const read = (queries: readonly Query[]) =>
+    queries.flatMap((query) => {
+      const body = responses.get(query)?.result.body
+      return body === undefined || 'error' in body
+        ? []
+        : [[query.id, body as QueryResponse] as const]
+    })
+  const narrowed = useMemo(
+    () => (ofStem.isAsking ? [] : buildNarrowedQueries(state, read(wide), text)),
+    [ofStem.isAsking, wide, text],
+  )
+  const ofText = useMissing({ api, responses, queries: narrowed, now })
+  const isAsking = ofStem.isAsking || ofText.isAsking
+  const fields = new Map([...read(wide), ...read(narrowed)])
   return {
     isReady: !isAsking,
-    suggestions: isAsking || text === '' ? [] : listSuggestions(text, known),
-    failure: isAsking ? undefined : failure?.message,
+    suggestions: isAsking || stem === undefined ? [] : listSuggestions(text, [...fields]),
+    failure: isAsking ? undefined : (ofStem.failure ?? ofText.failure)?.message,
   }
 }

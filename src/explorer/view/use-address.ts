@@ -2,25 +2,35 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { chooseStep, formatState, parseState } from '../state/address.js'
 import type { Change } from '../state/changes.js'
+import { recall, remember } from '../state/memory.js'
 import type { ExplorerState } from '../state/state.js'
 
 /** Changes the state, and the browser's history with it. */
 export type ChangeState = (change: Change) => void
 
+/** The address of the state by default. */
+const BY_DEFAULT = 'period=30days'
+
 /** What the browser keeps with the entry of a dialog that was opened on the page. */
 const OPENED_HERE = 'opened-here'
 
-/** Returns the state of the address, and what changes both. */
+/** Returns the state of the address, and what changes both. An address that says nothing is as it was left last. */
 export function useAddress({
   location,
   history,
+  localStorage,
   addEventListener,
   removeEventListener,
-}: Pick<Window, 'location' | 'history' | 'addEventListener' | 'removeEventListener'>): readonly [
-  ExplorerState,
-  ChangeState,
-] {
-  const [state, setState] = useState(() => parseState(location.search))
+}: Pick<
+  Window,
+  'location' | 'history' | 'localStorage' | 'addEventListener' | 'removeEventListener'
+>): readonly [ExplorerState, ChangeState] {
+  const [state, setState] = useState(() => {
+    const query = recall(localStorage, location.search.slice(1))
+    if (query !== location.search.slice(1))
+      history.replaceState(history.state, '', `${location.pathname}?${query}`)
+    return parseState(query)
+  })
   // The browser goes back after this turn: a second Escape must not go further.
   const isGoingBack = useRef(false)
   useEffect(() => {
@@ -41,8 +51,10 @@ export function useAddress({
       isGoingBack.current = true
       return
     }
-    const query = formatState(next)
-    const address = location.pathname + (query === '' ? '' : `?${query}`)
+    remember(localStorage, before, next)
+    // A link to it shows the same to somebody whose browser remembers something else.
+    const query = formatState(next) || BY_DEFAULT
+    const address = `${location.pathname}?${query}`
     if (step === 'replace') history.replaceState(history.state, '', address)
     else history.pushState(next.details === undefined ? null : OPENED_HERE, '', address)
     setState(next)

@@ -1,5 +1,7 @@
 /** Reads the built files of browser/, fills values into pages, and serves both. */
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { RequestHandler } from 'express'
 import { packagePath } from '../../lib/package-path.js'
 
@@ -62,6 +64,37 @@ export const sendText =
   (_request, response) => {
     response.type(type).send(text)
   }
+
+/** A built file that is sent compressed, and whose name changes with its content. */
+interface HashedAsset {
+  /** The name, such as `explorer.3fa9c1d2.js`. */
+  readonly name: string
+  /** Sends it for this name to be kept for good; for another one, that of another version, as what is there now. */
+  readonly send: RequestHandler
+}
+
+/** Opens a built file, beside which `npm run build` wrote it compressed. @param name such as `explorer.js` */
+export function openHashedAsset(name: string): HashedAsset {
+  const read = (suffix: string): Buffer =>
+    readFileSync(packagePath(`dist/http/site/browser/${name}${suffix}`))
+  const bodies = { br: read('.br'), gzip: read('.gz'), identity: read('') }
+  const hash = createHash('sha256').update(bodies.identity).digest('hex').slice(0, 12)
+  const extension = path.extname(name)
+  const hashed = `${path.basename(name, extension)}.${hash}${extension}`
+  return {
+    name: hashed,
+    send: (request, response) => {
+      // Browsers name gzip first, and take either.
+      const encoding =
+        (['br', 'gzip'] as const).find((one) => request.acceptsEncodings(one) !== false) ??
+        'identity'
+      if (request.path.endsWith(`/${hashed}`))
+        response.set('Cache-Control', 'public, max-age=31536000, immutable')
+      if (encoding !== 'identity') response.set('Content-Encoding', encoding)
+      response.vary('Accept-Encoding').type(extension).send(bodies[encoding])
+    },
+  }
+}
 
 /** Creates a handler that sets headers on the response and calls the next handler. */
 export const setHeaders =

@@ -1,7 +1,14 @@
 /** Serves the explorer: the page on which people look at the numbers of a project. */
 import { Router } from 'express'
 import { addRoutes } from '../server/routes.js'
-import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
+import {
+  buildContentSecurityPolicy,
+  fillPage,
+  openHashedAsset,
+  readAsset,
+  sendText,
+  setHeaders,
+} from './assets.js'
 
 export const PAGE_HEADERS = {
   'Content-Security-Policy': buildContentSecurityPolicy('data:'),
@@ -20,13 +27,19 @@ interface PageProject {
 /** Builds the page of a project. */
 type BuildExplorerPage = (project: PageProject) => string
 
+/** Opens the script and the style sheet of the page. */
+const openFiles = () => [openHashedAsset('explorer.js'), openHashedAsset('explorer.css')] as const
+
 /** Reads the page, whose project is filled in for each request. */
 export function openExplorerPage(): BuildExplorerPage {
   const html = readAsset('explorer.html')
+  const [script, style] = openFiles()
   return ({ name, timeZone }) =>
     fillPage(html, {
       project: name,
       zone: timeZone ?? '',
+      script: script.name,
+      style: style.name,
       title: name === '' ? 'Tallyhouse' : `${name} · Tallyhouse`,
     })
 }
@@ -34,12 +47,14 @@ export function openExplorerPage(): BuildExplorerPage {
 /** Creates the routes under /explore. They need no key: the page gets it from the people who open it, and asks with it. */
 export function createExplorerRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true })
+  const [script, style] = openFiles()
   addRoutes(router, {
     '/explore': {
       get: [pageHeaders, sendText('html', openExplorerPage()({ name: '', timeZone: null }))],
     },
-    '/explore/explorer.js': { get: [pageHeaders, sendText('js', readAsset('explorer.js'))] },
-    '/explore/explorer.css': { get: [pageHeaders, sendText('css', readAsset('explorer.css'))] },
+    // A page of another version asks for another hash, for as long as both are served.
+    '/explore/explorer{.:hash}.js': { get: [pageHeaders, script.send] },
+    '/explore/explorer{.:hash}.css': { get: [pageHeaders, style.send] },
   })
   return router
 }

@@ -4,13 +4,14 @@ import { describeLeftOut, readSeries } from '../../../src/explorer/chart/series.
 import type { QueryResponse } from '../../../src/explorer/client/contract.js'
 import { buildQueries } from '../../../src/explorer/queries/build-queries.js'
 import { divide } from '../../../src/explorer/state/intervals.js'
-import { endsNow } from '../../../src/explorer/state/periods.js'
+import { endsNow, resolvePeriod } from '../../../src/explorer/state/periods.js'
 import {
   DEFAULT_STATE,
   INTERVALS,
+  LIVE,
   PRESETS,
   type CardMetric,
-  type ExplorerState,
+  type AskedState,
 } from '../../../src/explorer/state/state.js'
 import {
   askApi,
@@ -22,8 +23,9 @@ import {
 /** The metrics whose values of parts of a period sum to that of the whole. */
 const ADDITIVE: readonly CardMetric[] = ['visits', 'pageviews', 'events']
 
-const PERIODS: readonly ExplorerState['period'][] = [
+const PERIODS: readonly AskedState['period'][] = [
   ...PRESETS,
+  resolvePeriod(LIVE, NOW),
   { from: '2026-02-01', to: '2026-02-28' },
   { from: '2025-12-01', to: '2026-03-31' },
   { from: '2026-03-01', to: '2026-03-31' },
@@ -37,11 +39,11 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const STATE: ExplorerState = { ...DEFAULT_STATE, comparison: 'off' }
+const STATE: AskedState = { ...DEFAULT_STATE, comparison: 'off' }
 
 /** The answers to the queries about the cards and the chart of each state, the latter for all metrics that sum. */
 async function ask(
-  states: readonly ExplorerState[],
+  states: readonly AskedState[],
 ): Promise<readonly (readonly [cards: QueryResponse, chart: QueryResponse])[]> {
   const bodies = states.flatMap((state) => {
     const find = (name: string) => buildQueries(state).find(({ id }) => id === name)!.body
@@ -62,7 +64,7 @@ test.each(['UTC', 'Asia/Kolkata'])('in %s', async (zone) => {
   const chosen = PERIODS.flatMap((period) =>
     INTERVALS.map((interval) => {
       const state = { ...STATE, zone, period, interval }
-      return { ...state, interval: divide(state, zone, NOW, all![0].period).interval }
+      return { ...state, interval: divide(state, zone, NOW, all![0].period).asked }
     }),
   )
   // What is shown alike is asked once.
@@ -72,7 +74,7 @@ test.each(['UTC', 'Asia/Kolkata'])('in %s', async (zone) => {
     ADDITIVE.flatMap((metric) => {
       const [cards, chart] = answers[i]!
       const query = { ...chart.query, metrics: [metric] }
-      const series = readSeries({ ...chart, query }, endsNow(period), NOW)
+      const series = readSeries({ ...chart, query }, { endsNow: endsNow(period), now: NOW, zone })
       const sum = series.points.reduce((total, { value = 0 }) => total + value, 0)
       const isEqual = sum === cards.data[0]!.metrics[metric]
       return isEqual ? [] : [{ period, interval, metric, said: describeLeftOut(series) }]

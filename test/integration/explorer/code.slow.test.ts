@@ -12,7 +12,7 @@ import { ENDPOINTS, type ApiAccess } from '../../../src/explorer/code/endpoints.
 import { buildTableRequest, listRelations } from '../../../src/explorer/code/footer.js'
 import { buildQueries } from '../../../src/explorer/queries/build-queries.js'
 import { PANELS } from '../../../src/explorer/queries/panels.js'
-import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type AskedState } from '../../../src/explorer/state/state.js'
 import { compile } from '../../support/docs/programs.js'
 import { startShops, type Shops } from '../tools/shops.js'
 import { thoroughTest as test } from '../../support/effort.js'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => shops.stop())
 
 const ODD = `it's "$HOME" \`id\` \\ Größe\n$(id) !! '`
-const STATES: readonly ExplorerState[] = [
+const STATES: readonly AskedState[] = [
   { ...DEFAULT_STATE, tabs: { users: 'retention', pages: 'page:entry' } },
   {
     ...DEFAULT_STATE,
@@ -45,7 +45,14 @@ const STATES: readonly ExplorerState[] = [
       { field: 'page:path', operator: 'is', values: [ODD, '/', '/pricing'] },
       { field: 'country', operator: 'is', values: ['DE', ''] },
     ],
-    details: { tab: 'country', search: '', orderBy: 'visits', direction: 'asc', page: 0 },
+    details: {
+      view: 'value',
+      tab: 'country',
+      search: '',
+      orderBy: 'visits',
+      direction: 'asc',
+      page: 0,
+    },
   },
 ]
 /** Each query of the page once; who is there now changes with each second. */

@@ -19,14 +19,17 @@ const date = fc
 
 const state: fc.Arbitrary<ExplorerState> = fc.record({
   period: fc.oneof(
-    fc.constantFrom(...PRESETS),
+    fc.constantFrom('now', ...PRESETS),
     fc.tuple(date, date).map((pair) => {
       const [from, to] = pair.sort()
       return { from, to }
     }),
   ),
   zone: fc.constantFrom(undefined, 'UTC', 'Europe/Berlin', 'Asia/Tokyo'),
-  comparison: fc.constantFrom(...COMPARISONS),
+  comparison: fc.oneof(
+    fc.constantFrom(...COMPARISONS),
+    fc.constant({ from: '2026-01-01', to: '2026-01-31' }),
+  ),
   interval: fc.constantFrom(...INTERVALS),
   metric: fc.constantFrom(...CARD_METRICS),
   filters: fc.array(
@@ -38,6 +41,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
     { maxLength: 4 },
   ),
   join: fc.constantFrom('and', 'or'),
+  cohort: fc.constantFrom('day', 'week', 'month'),
   tabs: fc.dictionary(fc.constantFrom('sources', 'pages'), field),
 })
 
@@ -45,6 +49,7 @@ const details = fc.option(
   fc.record({
     tab: field,
     search: fc.string({ unit: 'grapheme' }),
+    view: fc.constantFrom('value', 'difference', 'change'),
     orderBy: fc.constantFrom('users', 'page:path'),
     direction: fc.constantFrom('asc' as const, 'desc' as const),
     page: fc.nat(100),

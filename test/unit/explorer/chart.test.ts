@@ -2,13 +2,13 @@
 import { expect, test } from '@jest/globals'
 import {
   buildScale,
-  chooseTicks,
   drawArea,
   drawLine,
   findNearest,
   place,
   type Box,
 } from '../../../src/explorer/chart/layout.js'
+import { chooseTicks, listWeekends } from '../../../src/explorer/chart/ticks.js'
 import { describeLeftOut, readSeries, zoomInto } from '../../../src/explorer/chart/series.js'
 import type { QueryResponse } from '../../../src/explorer/client/contract.js'
 
@@ -60,13 +60,49 @@ test.each([
   expect(findNearest(x, count, BOX)).toBe(nearest)
 })
 
+/** The starts of so many buckets from one on. */
+const listLabels = (from: string, count: number, size: 'hour' | 'day' | 'week' | 'month') =>
+  Array.from({ length: count }, (_, i) => {
+    const date = new Date(from)
+    if (size === 'month') date.setUTCMonth(date.getUTCMonth() + i)
+    else date.setTime(date.getTime() + i * { hour: 1, day: 24, week: 168 }[size] * 3_600_000)
+    return date.toISOString()
+  })
+
 test.each([
-  [5, 10, [0, 1, 2, 3, 4]],
-  [30, 10, [0, 3, 6, 9, 12, 15, 18, 21, 24, 27]],
-  [31, 10, [0, 4, 8, 12, 16, 20, 24, 28]],
-  [3, 0.4, [0]],
-])('of %d labels with room for %d there are %j', (count, room, ticks) => {
-  expect(chooseTicks(count, room)).toEqual(ticks)
+  ['2026-03-01T00:00:00Z', 5, 'day', 10, ['03-01', '03-02', '03-03', '03-04', '03-05']],
+  // Mondays, every other Monday, and firsts of months.
+  ['2026-03-01T00:00:00Z', 30, 'day', 10, ['03-02', '03-09', '03-16', '03-23', '03-30']],
+  ['2026-03-01T00:00:00Z', 30, 'day', 3, ['03-09', '03-23']],
+  ['2026-01-15T00:00:00Z', 90, 'day', 5, ['02-01', '03-01', '04-01']],
+  ['2026-03-01T05:00:00Z', 48, 'hour', 5, ['03-01T12', '03-02T00', '03-02T12', '03-03T00']],
+  ['2026-03-01T05:00:00Z', 72, 'hour', 4, ['03-02T00', '03-03T00', '03-04T00']],
+  ['2025-12-29T00:00:00Z', 12, 'week', 4, ['01-05', '02-02', '03-02']],
+  ['2024-11-01T00:00:00Z', 24, 'month', 3, ['01-01', '01-01']],
+  ['2026-03-01T00:00:00Z', 3, 'day', 0.4, ['03-02']],
+] as const)(
+  'from %s, of %d buckets of one %s with room for %d the axis names %j',
+  (from, count, size, room, want) => {
+    const labels = listLabels(from, count, size)
+    const named = chooseTicks(labels, size, room).map((i) => labels[i]!)
+    expect(named.map((label, i) => label.slice(5, 5 + want[i]!.length))).toEqual(want)
+  },
+)
+
+test.each([
+  [
+    '2026-03-01T00:00:00Z',
+    9,
+    'day',
+    [
+      [0, 0],
+      [6, 7],
+    ],
+  ],
+  ['2026-03-06T22:00:00Z', 60, 'hour', [[2, 49]]],
+  ['2026-03-02T00:00:00Z', 3, 'week', []],
+] as const)('from %s, of %d buckets of one %s the weekends are %j', (from, count, size, want) => {
+  expect(listWeekends(listLabels(from, count, size), size)).toEqual(want)
 })
 
 const DAYS = ['2026-03-28T00:00:00+01:00', '2026-03-29T00:00:00+01:00', '2026-03-30T00:00:00+02:00']
@@ -99,10 +135,28 @@ test.each([
   [['2026-10-01T00:00:00Z'], 0, 'quarter', { from: '2026-10-01', to: '2026-12-31' }],
   [['2026-01-01T00:00:00Z'], 0, 'year', { from: '2026-01-01', to: '2026-12-31' }],
 ] as const)('of %j the point %d by %s is the period %j', (labels, index, size, period) => {
-  expect(zoomInto(labels, index, size)).toEqual(period)
+  expect(zoomInto(labels, size, index)).toEqual(period)
 })
 
-const AFTER = new Date('2027-01-01T00:00:00Z')
+test.each([
+  [DAYS, 0, 1, 'day', { from: '2026-03-28', to: '2026-03-29' }],
+  [DAYS, 0, 2, 'day', { from: '2026-03-28', to: '2026-03-30' }],
+  [HOURS, 0, 1, 'hour', { from: '2026-03-29T00:00:00Z', to: '2026-03-29T01:59:59Z' }],
+  [
+    ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'],
+    0,
+    1,
+    'month',
+    { from: '2026-01-01', to: '2026-02-28' },
+  ],
+] as const)(
+  'of %j the points %d to %d by %s are the period %j',
+  (labels, first, last, size, period) => {
+    expect(zoomInto(labels, size, first, last)).toEqual(period)
+  },
+)
+
+const AFTER = { endsNow: false, now: new Date('2027-01-01T00:00:00Z'), zone: 'Europe/Berlin' }
 
 /** A response of three buckets that are compared with others. @param from the start of the other period */
 const response = (interval: 'hour' | 'day' | 'week' | 'month', from: string): QueryResponse => ({
@@ -128,35 +182,54 @@ const response = (interval: 'hour' | 'day' | 'week' | 'month', from: string): Qu
 })
 
 test.each([
-  ['day', '2026-03-29T00:00:00+01:00', ['2026-03-29', '2026-03-30', '2026-03-31']],
-  ['day', '2026-02-27T00:00:00+01:00', ['2026-02-27', '2026-02-28', '2026-03-01']],
-  ['month', '2025-11-30T00:00:00+01:00', ['2025-11-01', '2025-12-01', '2026-01-01']],
-  ['hour', '2026-03-29T00:00:00+01:00', [undefined, undefined, undefined]],
-  ['week', '2026-03-29T00:00:00+01:00', [undefined, undefined, undefined]],
+  ['day', '2026-03-28T23:00:00Z', ['2026-03-29', '2026-03-30', '2026-03-31']],
+  ['day', '2026-02-26T23:00:00Z', ['2026-02-27', '2026-02-28', '2026-03-01']],
+  ['month', '2025-11-29T23:00:00Z', ['2025-11-01', '2025-12-01', '2026-01-01']],
+  ['hour', '2026-03-28T23:00:00Z', [undefined, undefined, undefined]],
+  ['week', '2026-03-28T23:00:00Z', [undefined, undefined, undefined]],
 ] as const)('buckets of one %s are compared with those from %s', (interval, from, want) => {
-  const { points } = readSeries(response(interval, from), false, AFTER)
+  const { points } = readSeries(response(interval, from), AFTER)
   expect(points.map(({ comparedLabel }) => comparedLabel?.slice(0, 10))).toEqual(want)
 })
 
-test('the last point is the bucket that runs, or a later one that has events', () => {
+test('what has not begun has no value, unless it has events already', () => {
   const read = (now: string, users = [1, 2, 3]) => {
     const given = response('day', '2026-03-01T00:00:00+01:00')
     const data = given.data.map((row, i) => ({ ...row, metrics: { users: users[i]! } }))
-    const { points, isRunning, total } = readSeries({ ...given, data }, false, new Date(now))
-    return [points.map(({ value }) => value), isRunning, total]
+    const series = readSeries({ ...given, data }, { ...AFTER, now: new Date(now) })
+    return [series.points.map(({ value }) => value), series.running, series.total]
   }
-  expect(read('2026-04-01T10:00:00Z', [1, 0, 0])).toEqual([[1], true, 1])
-  expect(read('2026-04-01T10:00:00Z', [1, 0, 3])).toEqual([[1, 0, 3], true, 3])
-  expect(read('2026-07-01T10:00:00Z', [1, 0, 0])).toEqual([[1, 0, 0], false, 3])
+  expect(read('2026-04-01T10:00:00Z', [1, 0, 0])).toEqual([[1, undefined, undefined], 0, 3])
+  expect(read('2026-04-01T10:00:00Z', [1, 0, 3])).toEqual([[1, undefined, 3], 0, 3])
+  expect(read('2026-07-01T10:00:00Z', [1, 0, 0])).toEqual([[1, 0, 0], undefined, 3])
+})
+
+test('today reaches to its end, whose hours have no value yet', () => {
+  const given = response('hour', '2026-03-28T23:00:00Z')
+  // The clock of Berlin is set forward at two.
+  const data = ['00:00:00+01:00', '01:00:00+01:00'].map((time) => ({
+    group: { date: `2026-03-29T${time}` },
+    metrics: { users: 1 },
+  }))
+  const { points, running } = readSeries(
+    { ...given, data, pagination: { ...given.pagination, total: 2 } },
+    { ...AFTER, endsNow: true, now: new Date('2026-03-29T00:30:00Z'), fillsDay: true },
+  )
+  expect([points.length, running]).toEqual([23, 1])
+  expect(points.slice(2).map(({ value }) => value)).toEqual(Array(21).fill(undefined))
+  expect([points[2]!.label, points.at(-1)!.label]).toEqual([
+    '2026-03-29T03:00:00+02:00',
+    '2026-03-29T23:00:00+02:00',
+  ])
 })
 
 test('a response without room for all buckets is said to have none for them', () => {
   const whole = response('day', '2026-03-01T00:00:00+01:00')
   const part = { ...whole, pagination: { ...whole.pagination, total: 1514 } }
-  const [all, some] = [whole, part].map((one) => readSeries(one, true, AFTER))
-  expect([all!.isRunning, describeLeftOut(all!)]).toEqual([true, undefined])
-  expect([some!.isRunning, describeLeftOut(some!)]).toEqual([
-    false,
+  const [all, some] = [whole, part].map((one) => readSeries(one, { ...AFTER, endsNow: true }))
+  expect([all!.running, describeLeftOut(all!)]).toEqual([2, undefined])
+  expect([some!.running, describeLeftOut(some!)]).toEqual([
+    undefined,
     'Only the first 3 of 1,514 points are shown. A shorter period has fewer.',
   ])
 })

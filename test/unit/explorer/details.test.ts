@@ -1,16 +1,24 @@
 import { describe, expect, test } from '@jest/globals'
 import { buildDetailsQueries } from '../../../src/explorer/queries/details.js'
 import { describeLimits, type KnownValues } from '../../../src/explorer/queries/filters.js'
-import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type AskedState } from '../../../src/explorer/state/state.js'
 
 const open = (
-  details: Partial<NonNullable<ExplorerState['details']>>,
-  state: Partial<ExplorerState> = {},
-): ExplorerState => ({
+  details: Partial<NonNullable<AskedState['details']>>,
+  state: Partial<AskedState> = {},
+): AskedState => ({
   ...DEFAULT_STATE,
   comparison: 'off',
   ...state,
-  details: { tab: 'os', search: '', orderBy: 'users', direction: 'desc', page: 0, ...details },
+  details: {
+    tab: 'os',
+    view: 'value',
+    search: '',
+    orderBy: 'users',
+    direction: 'desc',
+    page: 0,
+    ...details,
+  },
 })
 
 const contains = (value: string): object => ({
@@ -30,7 +38,7 @@ const SESSION_METRICS = [
   'views_per_visit',
 ]
 
-test.each<[string, ExplorerState, object]>([
+test.each<[string, AskedState, object]>([
   [
     'all metrics of the first rows',
     open({ tab: 'page:entry' }),
@@ -118,7 +126,7 @@ const COUNTRIES = {
 } as const
 
 /** The ids of the queries, and the filters of the one about the rows. */
-const ask = (state: ExplorerState, values?: KnownValues): unknown => {
+const ask = (state: AskedState, values?: KnownValues): unknown => {
   const queries = buildDetailsQueries(state, values)
   const rows = queries.find(({ id }) => id === 'details')
   return [
@@ -177,7 +185,7 @@ describe('a search', () => {
   })
 
   test('is one more condition than any of the filters', () => {
-    const filters: ExplorerState['filters'] = [
+    const filters: AskedState['filters'] = [
       { field: 'os', operator: 'is', values: ['Linux'] },
       { field: 'country', operator: 'is_not', values: ['US'] },
     ]

@@ -8,7 +8,7 @@ import {
 import { buildFilters, describeFilter } from '../../../src/explorer/queries/filters.js'
 import { buildQueries } from '../../../src/explorer/queries/build-queries.js'
 import type { FieldFilter } from '../../../src/explorer/state/filters.js'
-import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type AskedState } from '../../../src/explorer/state/state.js'
 import { QUERY } from '../../../src/analytics/operations/query.js'
 import { compileContract } from '../../../src/http/validation/contract.js'
 
@@ -30,59 +30,61 @@ const SIGNUP = filter('event:name', 'is', 'signup')
 const PRO = filter('event:prop:plan', 'is', 'pro')
 
 /** The filters of a page, their join, and those of the API: for visits, and for the properties of events where they differ. */
-const TABLE: readonly [
-  string,
-  readonly FieldFilter[],
-  ExplorerState['join'],
-  object[],
-  object[]?,
-][] = [
-  ['no filter', [], 'and', []],
-  ['none on events', [GERMANY], 'and', [IN_GERMANY]],
-  ['one event', [SIGNUP], 'and', [visit(name('signup'))], [name('signup')]],
+const TABLE: readonly [string, readonly FieldFilter[], AskedState['join'], object[], object[]?][] =
   [
-    'one of several events',
-    [filter('event:name', 'is', 'signup', 'login')],
-    'and',
-    [visit(name('signup', 'login'))],
-    [name('signup', 'login')],
-  ],
-  [
-    'one event with a property, and a country',
-    [SIGNUP, GERMANY, PRO],
-    'and',
-    [IN_GERMANY, visit(name('signup'), plan('pro'))],
-    [IN_GERMANY, name('signup'), plan('pro')],
-  ],
-  [
-    'any of them',
-    [SIGNUP, GERMANY, PRO],
-    'or',
-    [IN_GERMANY, visit(any(name('signup'), plan('pro')))],
-    [IN_GERMANY, name('signup'), plan('pro')],
-  ],
-  [
-    'a part of a name',
-    [filter('event:name', 'contains', 'Sign')],
-    'and',
-    [visit({ field: 'event:name', operator: 'contains', value: ['Sign'], case_sensitive: false })],
-    [{ field: 'event:name', operator: 'contains', value: ['Sign'], case_sensitive: false }],
-  ],
-  ['no such event', [filter('event:name', 'is_not', 'signup')], 'and', [without(name('signup'))]],
-  [
-    'none of several values',
-    [filter('event:prop:plan', 'is_not', 'pro', 'free')],
-    'and',
-    [without(plan('pro', 'free'))],
-  ],
-  [
-    'an event, and no other',
-    [SIGNUP, filter('event:prop:plan', 'is_not', 'pro')],
-    'and',
-    [without(plan('pro')), visit(name('signup'))],
-    [without(plan('pro')), name('signup')],
-  ],
-]
+    ['no filter', [], 'and', []],
+    ['none on events', [GERMANY], 'and', [IN_GERMANY]],
+    ['one event', [SIGNUP], 'and', [visit(name('signup'))], [name('signup')]],
+    [
+      'one of several events',
+      [filter('event:name', 'is', 'signup', 'login')],
+      'and',
+      [visit(name('signup', 'login'))],
+      [name('signup', 'login')],
+    ],
+    [
+      'one event with a property, and a country',
+      [SIGNUP, GERMANY, PRO],
+      'and',
+      [IN_GERMANY, visit(name('signup'), plan('pro'))],
+      [IN_GERMANY, name('signup'), plan('pro')],
+    ],
+    [
+      'any of them',
+      [SIGNUP, GERMANY, PRO],
+      'or',
+      [IN_GERMANY, visit(any(name('signup'), plan('pro')))],
+      [IN_GERMANY, name('signup'), plan('pro')],
+    ],
+    [
+      'a part of a name',
+      [filter('event:name', 'contains', 'Sign')],
+      'and',
+      [
+        visit({
+          field: 'event:name',
+          operator: 'contains',
+          value: ['Sign'],
+          case_sensitive: false,
+        }),
+      ],
+      [{ field: 'event:name', operator: 'contains', value: ['Sign'], case_sensitive: false }],
+    ],
+    ['no such event', [filter('event:name', 'is_not', 'signup')], 'and', [without(name('signup'))]],
+    [
+      'none of several values',
+      [filter('event:prop:plan', 'is_not', 'pro', 'free')],
+      'and',
+      [without(plan('pro', 'free'))],
+    ],
+    [
+      'an event, and no other',
+      [SIGNUP, filter('event:prop:plan', 'is_not', 'pro')],
+      'and',
+      [without(plan('pro')), visit(name('signup'))],
+      [without(plan('pro')), name('signup')],
+    ],
+  ]
 
 describe.each(TABLE)('%s', (_, filters, join, visits, events = visits) => {
   test('keeps these visits', () => {
@@ -95,7 +97,7 @@ describe.each(TABLE)('%s', (_, filters, join, visits, events = visits) => {
 
 test('the API takes each of them, also the deepest, searched in the dialog', async () => {
   const contract = await compileContract({ validateResponses: false }, ['openapi'], readSpecs())
-  const deepest: ExplorerState = {
+  const deepest: AskedState = {
     ...DEFAULT_STATE,
     filters: [
       GERMANY,
@@ -104,7 +106,14 @@ test('the API takes each of them, also the deepest, searched in the dialog', asy
       filter('event:prop:plan', 'is_not', 'c', 'd'),
     ],
     join: 'or',
-    details: { tab: 'referrer', search: 'direct', orderBy: 'users', direction: 'desc', page: 0 },
+    details: {
+      tab: 'referrer',
+      view: 'value',
+      search: 'direct',
+      orderBy: 'users',
+      direction: 'desc',
+      page: 0,
+    },
   }
   const states = TABLE.map(([, filters, join]) => ({ ...DEFAULT_STATE, filters, join }))
   for (const { body, operation } of [deepest, ...states].flatMap((state) => buildQueries(state))) {

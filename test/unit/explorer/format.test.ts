@@ -9,7 +9,7 @@ import {
   formatPercentTick,
   formatShare,
 } from '../../../src/explorer/format/numbers.js'
-import { nameValue } from '../../../src/explorer/format/values.js'
+import { flagOf, listForms, nameValue } from '../../../src/explorer/format/values.js'
 
 test.each([
   [formatCount(0), '0'],
@@ -55,6 +55,28 @@ test.each([
   ['referrer', '', 'Direct'],
   ['utm_source', '', '(none)'],
   ['page:path', '/a', '/a'],
+  ['page:path', '/%E3%83%9A%E3%83%BC%E3%82%B8', '/ページ'],
+  ['page:exit', '/100%', '/100%'],
+  ['page:entry', '/a%2Fb', '/a%2Fb'],
+  ['utm_term', '%C3%BC', '%C3%BC'],
 ])('the %s %j is called %s', (field, value, name) => {
   expect(nameValue(field, value)).toBe(name)
+})
+
+test.each([
+  ['page:path', 'ページ', ['ページ', '%E3%83%9A%E3%83%BC%E3%82%B8']],
+  ['page:path', '/a', ['/a']],
+  ['page:path', '\uD83D', ['\uD83D']],
+  ['utm_term', 'ü', ['ü']],
+])('values of %s may have %j in the forms %j', (field, text, forms) => {
+  expect(listForms(field, text)).toEqual(forms)
+})
+
+test.each([
+  ['country', 'DE', '🇩🇪'],
+  ['country', '', ''],
+  ['country', 'de', ''],
+  ['language', 'DE', ''],
+])('the flag of the %s %j is %j', (field, value, flag) => {
+  expect(flagOf(field, value)).toBe(flag)
 })

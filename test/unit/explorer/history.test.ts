@@ -9,12 +9,12 @@ import {
   type Change,
 } from '../../../src/explorer/state/changes.js'
 import { chooseStep, type Step } from '../../../src/explorer/state/address.js'
-import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 
 const OPEN = openDetails('country', 'users')(DEFAULT_STATE)
 const FILTER = addFilter({ field: 'country', operator: 'is', values: ['DE'] })
 
-test.each<[string, typeof DEFAULT_STATE, Change, Step, Step?]>([
+test.each<[string, ExplorerState, Change, Step, Step?]>([
   ['nothing new', DEFAULT_STATE, set({ period: '30days' }), 'stay'],
   ['another period', DEFAULT_STATE, set({ period: '7days' }), 'push'],
   ['an opened dialog', DEFAULT_STATE, openDetails('country', 'users'), 'push'],

@@ -14,11 +14,14 @@ const dates = (from: string, to = from) => ({ from, to })
 
 /** A period, the intervals that divide it into 2 to 1,000 buckets, and those that do in a zone where it is the next day. */
 const TABLE: readonly [ExplorerState['period'], ShownInterval[], inTokyo?: ShownInterval[]][] = [
-  ['live', []],
-  ['1hr', ['hour']],
+  ['live', ['minute']],
+  ['1hr', ['minute', 'hour']],
   // 15 March is a Sunday: in Tokyo a week has begun.
   ['24hrs', ['hour', 'day'], ['hour', 'day', 'week']],
-  ['today', ['hour']],
+  ['now', ['minute']],
+  ['last_month', ['hour', 'day', 'week']],
+  ['this_week', ['hour', 'day'], ['minute', 'hour']],
+  ['today', ['hour'], ['minute', 'hour']],
   ['yesterday', ['hour']],
   ['7days', ['hour', 'day'], ['hour', 'day', 'week']],
   ['30days', ['hour', 'day', 'week', 'month']],
@@ -33,8 +36,12 @@ const TABLE: readonly [ExplorerState['period'], ShownInterval[], inTokyo?: Shown
   [dates('2020-01-01', '2022-09-26'), ['day', 'week', 'month']],
   [dates('2020-01-01', '2022-09-27'), ['week', 'month']],
   [dates('2026-02-28'), ['hour']],
-  [dates('2026-02-28T10:00:00Z', '2026-02-28T10:59:59Z'), []],
-  [dates('2026-02-28T14:30:00Z', '2026-02-28T15:29:59Z'), ['hour'], ['hour', 'day', 'month']],
+  [dates('2026-02-28T10:00:00Z', '2026-02-28T10:59:59Z'), ['minute']],
+  [
+    dates('2026-02-28T14:30:00Z', '2026-02-28T15:29:59Z'),
+    ['minute', 'hour'],
+    ['minute', 'hour', 'day', 'month'],
+  ],
   [dates('1900-01-01', '2026-02-28'), []],
 ]
 
@@ -53,6 +60,7 @@ test('for all time each interval fits until its start is known', () => {
   const options = ['auto', 'hour', 'day', 'week', 'month']
   expect(divide(state, 'UTC', NOW, undefined)).toEqual({
     interval: 'hour',
+    asked: 'hour',
     options,
     reason: undefined,
   })
@@ -75,4 +83,17 @@ test.each<[Partial<ExplorerState>, ShownInterval, string | undefined]>([
     interval,
     reason,
   })
+})
+
+test.each([
+  ['live', 'minute'],
+  ['now', 'minute'],
+  ['1hr', 'minute'],
+  ['today', 'auto'],
+  ['24hrs', 'auto'],
+  [dates('2026-02-28T10:00:00Z', '2026-02-28T11:59:59Z'), 'minute'],
+  [dates('2026-02-28T10:00:00Z', '2026-02-28T12:00:59Z'), 'auto'],
+] as const)('the automatic interval of %j is asked for as %s', (period, asked) => {
+  const state = { ...DEFAULT_STATE, period }
+  expect(divide(state, 'UTC', NOW, ALL_TIME)).toMatchObject({ interval: 'auto', asked })
 })

@@ -1,6 +1,11 @@
 /** How one steps from a period to the one before or after it. */
 import { expect, test } from '@jest/globals'
-import { dateIn, describePeriod, stepPeriod } from '../../../src/explorer/state/periods.js'
+import {
+  dateIn,
+  describePeriod,
+  resolvePeriod,
+  stepPeriod,
+} from '../../../src/explorer/state/periods.js'
 import type { Range, ShownPeriod } from '../../../src/explorer/state/state.js'
 
 const TODAY = '2026-03-15'
@@ -13,6 +18,10 @@ test.each<[ShownPeriod, before: Range | undefined, after: Range | undefined]>([
   ['30days', range('2026-01-15', '2026-02-13'), undefined],
   ['mtd', range('2026-02-01', '2026-02-28'), undefined],
   ['ytd', range('2025-01-01', '2025-12-31'), undefined],
+  ['this_week', range('2026-03-02', '2026-03-08'), undefined],
+  ['last_month', range('2026-01-01', '2026-01-31'), range('2026-03-01', '2026-03-31')],
+  ['last_year', range('2024-01-01', '2024-12-31'), range('2026-01-01', '2026-12-31')],
+  ['now', undefined, undefined],
   ['12months', range('2024-04-01', '2025-03-31'), undefined],
   ['all', undefined, undefined],
   ['live', undefined, undefined],
@@ -57,10 +66,16 @@ test.each<[ShownPeriod, string]>([
   ['30days', 'Last 30 days'],
   [range('2026-01-01', '2026-01-31'), '1 Jan 2026 – 31 Jan 2026'],
   [range('2026-01-01', '2026-01-01'), '1 Jan 2026'],
-  [
-    range('2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z'),
-    '2026-01-01 10:00 UTC – 2026-01-01 10:59 UTC',
-  ],
+  [range('2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z'), '1 Jan 2026, 11:00 – 11:59'],
+  [range('2026-01-01T22:30:00Z', '2026-01-01T23:29:59Z'), '1 Jan 2026, 23:30 – 2 Jan 2026, 00:29'],
 ])('%j is called %s', (period, name) => {
-  expect(describePeriod(period)).toBe(name)
+  expect(describePeriod(period, 'Europe/Berlin')).toBe(name)
+})
+
+test('the live period has thirty minutes, of which the last runs; others are asked about as they are', () => {
+  const moment = new Date('2026-03-15T10:07:42.500Z')
+  expect(resolvePeriod('now', moment)).toEqual(
+    range('2026-03-15T09:38:00Z', '2026-03-15T10:07:42Z'),
+  )
+  expect(resolvePeriod('mtd', moment)).toBe('mtd')
 })

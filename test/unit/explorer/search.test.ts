@@ -1,12 +1,14 @@
 /** The search of the bar: what it asks, and what it suggests. */
 import { describe, expect, test } from '@jest/globals'
 import {
+  buildNarrowedQueries,
   buildSearchQueries,
+  findStem,
   listSuggestions,
   moveActive,
   suggestPages,
 } from '../../../src/explorer/queries/search.js'
-import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type AskedState } from '../../../src/explorer/state/state.js'
 
 type Responses = Parameters<typeof listSuggestions>[1]
 
@@ -31,7 +33,7 @@ const response = (field: string, values: readonly string[]): Responses[number] =
 ]
 
 test('every field is asked, without the filters of the page', () => {
-  const state: ExplorerState = {
+  const state: AskedState = {
     ...DEFAULT_STATE,
     period: { from: '2026-01-01', to: '2026-01-31' },
     zone: 'Europe/Berlin',
@@ -39,8 +41,8 @@ test('every field is asked, without the filters of the page', () => {
   }
   const queries = buildSearchQueries(state, [], 'Blog')
   const scope = { date_range: ['2026-01-01', '2026-01-31'], time_zone: 'Europe/Berlin' }
-  expect(queries).toHaveLength(20)
-  expect(new Set(queries.map(({ id }) => id)).size).toBe(20)
+  expect(queries).toHaveLength(9)
+  expect(new Set(queries.map(({ id }) => id)).size).toBe(9)
   expect(queries.filter(({ id }) => ['page:path', 'country', 'event:name'].includes(id))).toEqual([
     {
       id: 'page:path',
@@ -52,7 +54,7 @@ test('every field is asked, without the filters of the page', () => {
         ],
         metrics: ['pageviews'],
         group_by: ['page:path'],
-        limit: 5,
+        limit: 1000,
       },
     },
     {
@@ -70,7 +72,7 @@ test('every field is asked, without the filters of the page', () => {
         ],
         metrics: ['events'],
         group_by: ['event:name'],
-        limit: 5,
+        limit: 1000,
       },
     },
   ])
@@ -87,7 +89,7 @@ test('every property is asked for its values', () => {
         filters: [{ property, operator: 'contains', value: ['Pro'], case_sensitive: false }],
         metrics: ['events'],
         group_by: [`event:prop:${property}`],
-        limit: 5,
+        limit: 1000,
       },
     })),
   )
@@ -154,4 +156,30 @@ test.each([
   [undefined, 'next', 0, undefined],
 ] as const)('from option %s the %s of %i is %s', (active, move, count, want) => {
   expect(moveActive(active, move, count)).toBe(want)
+})
+
+test.each([
+  ['', undefined],
+  ['a', undefined],
+  ['ab', 'ab'],
+  ['abcdef', 'ab'],
+  ['😀a😀', '😀a'],
+])('the stem of %j is %j', (text, stem) => {
+  expect(findStem(text)).toBe(stem)
+})
+
+test('only fields with more values than a response are asked again', () => {
+  const many = (field: string, total: number): Responses[number] => {
+    const [, one] = response(field, ['x'])
+    return [field, { ...one, pagination: { ...one.pagination, total } }]
+  }
+  const responses = [many('page:path', 1001), many('referrer', 1000), many('city', 5000)]
+  const queries = buildNarrowedQueries(DEFAULT_STATE, responses, 'blog')
+  expect(queries.map(({ id }) => id)).toEqual(['page:path'])
+  expect(queries[0]!.body).toMatchObject({ filters: [{ operator: 'contains', value: ['blog'] }] })
+})
+
+test('a search has at most 12 queries', () => {
+  const properties = Array.from({ length: 12 }, (_, n) => `p${n}`)
+  expect(buildSearchQueries(DEFAULT_STATE, properties, 'ab')).toHaveLength(12)
 })

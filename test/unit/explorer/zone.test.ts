@@ -2,10 +2,10 @@
 import { expect, test } from '@jest/globals'
 import { buildQueries } from '../../../src/explorer/queries/build-queries.js'
 import { PANELS, RETENTION } from '../../../src/explorer/queries/panels.js'
-import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { DEFAULT_STATE, type AskedState } from '../../../src/explorer/state/state.js'
 
 const panel = PANELS.find(({ tabs }) => tabs.some(({ id }) => id === RETENTION))!
-const STATE: ExplorerState = { ...DEFAULT_STATE, tabs: { [panel.id]: RETENTION } }
+const STATE: AskedState = { ...DEFAULT_STATE, tabs: { [panel.id]: RETENTION } }
 
 /** The zones of the queries, by their ids. */
 const listZones = (zone: string | undefined) =>

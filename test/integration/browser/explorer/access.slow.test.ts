@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { describeExplorer } from './describe-explorer.js'
 import { openExplorer } from './explorer-page.js'
-import { readText } from './read-page.js'
+import { readText, readTexts } from './read-page.js'
 
 const CARD = '.card data'
 
@@ -124,6 +124,24 @@ describeExplorer('the explorer and its key', (started) => {
     await page.locator('section.chart .failure button').click()
     await page.waitForFunction(`document.querySelector('.failure, .old') === null`)
     expect(asked).toEqual([['chart'], ['chart']])
+    await close()
+  })
+
+  test('what several parts fail with is said once', async () => {
+    const { page, close } = await openExplorer(started().browser, started().service)
+    await page.setRequestInterception(true)
+    const body = { error: { code: 'SERVICE_UNAVAILABLE', message: 'The store is away.' } }
+    const respond = async (request: HTTPRequest): Promise<void> => {
+      const sent = (await request.fetchPostData()) ?? '{}'
+      const { queries } = JSON.parse(sent) as { queries: { id: string }[] }
+      const lines = queries.map(({ id }) => `${JSON.stringify({ id, status: 503, body })}\n`)
+      await request.respond({ headers: HEADERS, body: lines.join('') })
+    }
+    page.on('request', (request) => void respond(request))
+    await page.locator('[aria-label="The period before"]').click()
+    await page.waitForSelector('.failure')
+    expect(await readTexts(page, '[role=alert]')).toEqual(['The store is away. Try again'])
+    expect((await readTexts(page, 'section > .empty')).length).toBeGreaterThan(5)
     await close()
   })
 })

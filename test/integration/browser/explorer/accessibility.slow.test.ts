@@ -36,20 +36,29 @@ describeExplorer('the explorer', (started) => {
     const { page, act, close } = await openExplorer(started().browser, started().service, query)
     await act(() => page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]))
     await page.evaluate(
-      `document.querySelectorAll('main details:not(dialog details)').forEach((one) => { one.open = true })`,
+      `document.querySelectorAll('details.as-table').forEach((one) => { one.open = true })`,
     )
     expect(await findFaults(page)).toEqual([])
     await close()
   })
 
   const OPENED: readonly (readonly [opened: string, (page: Page) => Promise<unknown>])[] = [
-    ['.period .menu', (page) => page.click('.period summary')],
+    ['.period .opened', (page) => page.click('.period summary')],
+    ['.compare .opened', (page) => page.click('.compare summary')],
+    ['.filter .opened', (page) => page.click('.filter summary')],
     [
       '.search [aria-selected=true]',
       async (page) => {
-        await page.type('input[name=search]', 'a')
+        await page.type('input[name=search]', 'fr')
         await page.waitForFunction(`document.querySelectorAll('[role=option]').length > 2`)
         await page.keyboard.press('ArrowDown')
+      },
+    ],
+    [
+      '[data-panel=pages] .query pre',
+      async (page) => {
+        await page.click('[data-panel=pages] .query summary')
+        await page.waitForSelector('[data-panel=pages] .query pre')
       },
     ],
     ['.shortcuts', (page) => page.click('.foot button')],
@@ -85,7 +94,7 @@ describeExplorer('the explorer', (started) => {
     const found = await page.evaluate(`({
       width: document.documentElement.scrollWidth,
       wide: [...document.querySelectorAll('main *, header *')]
-        .filter((one) => one.closest('.scroll, pre, dialog, .as-table, .hidden, svg, .menu') === null)
+        .filter((one) => one.closest('.scroll, pre, dialog, .as-table, .hidden, svg, .opened') === null)
         .filter((one) => one.getBoundingClientRect().right > 321)
         .map((one) => one.className || one.tagName),
     })`)
@@ -99,6 +108,7 @@ describeExplorer('the explorer', (started) => {
       started().service,
       '?filters=[["country","is","DE"]]',
     )
+    await page.setViewport({ width: 1200, height: 900 })
     const listed = (await page.evaluate(`(() => {
       const all = [...document.querySelectorAll('button, select, summary, input, a[href], [tabindex="0"]')]
       window.controls = all.filter((one) => !one.disabled && one.checkVisibility({ contentVisibilityAuto: true }))
@@ -137,10 +147,41 @@ describeExplorer('the explorer', (started) => {
     await page.focus('.period summary')
     await keyboard.press('Enter')
     await keyboard.press('Tab')
-    expect(await page.evaluate(`document.activeElement.textContent`)).toBe('Last 5 minutes')
+    expect(await page.evaluate(`document.activeElement.textContent`)).toBe('Last 30 minutes')
     await keyboard.press('Escape')
     expect(await page.evaluate(`document.activeElement.tagName`)).toBe('SUMMARY')
     expect(await page.$('.period details[open]')).toBeNull()
+    await close()
+  })
+
+  test('what gets the focus lies below the bar', async () => {
+    const { page, close } = await openExplorer(started().browser, started().service)
+    await page.setViewport({ width: 900, height: 400 })
+    await page.evaluate(`document.querySelector('.foot button').focus()`)
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.down('Shift')
+      await page.keyboard.press('Tab')
+      await page.keyboard.up('Shift')
+      const covered = await page.evaluate(`(() => {
+        const [bar, one] = [document.querySelector('.bar'), document.activeElement]
+        const [below, { top, height }] = [bar.getBoundingClientRect().bottom, one.getBoundingClientRect()]
+        return bar.contains(one) || top + Math.min(height, 20) > below ? '' : one.outerHTML
+      })()`)
+      expect(covered).toBe('')
+    }
+    await close()
+  })
+
+  test('a long name of the project, which comes late, moves nothing', async () => {
+    const { page, close } = await openExplorer(started().browser, started().service)
+    for (const width of [1200, 800, 390]) {
+      await page.setViewport({ width, height: 800 })
+      const measure = `document.querySelector('main').getBoundingClientRect().top`
+      const before = await page.evaluate(measure)
+      await page.evaluate(`document.querySelector('h1').textContent = 'A long name '.repeat(20)`)
+      expect(await page.evaluate(measure)).toBe(before)
+      await page.evaluate(`document.querySelector('h1').textContent = 'Shop'`)
+    }
     await close()
   })
 

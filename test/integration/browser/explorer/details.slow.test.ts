@@ -90,7 +90,7 @@ describeInBrowser('the details and the search of the explorer', () => {
   }
 
   test('by keyboard: opened, sorted, paged, searched and closed, with one request each', async () => {
-    await page.focus('[data-panel=pages] .open-details')
+    await page.focus('[data-panel=pages] .open-details button')
     const press =
       (...keys: readonly Parameters<Page['keyboard']['press']>[0][]) =>
       async () => {
@@ -183,7 +183,7 @@ describeInBrowser('the details and the search of the explorer', () => {
   })
 
   test('by mouse: countries are searched by name, and a click filters', async () => {
-    expect(await act(() => page.click('[data-panel=places] .open-details'))).toEqual([
+    expect(await act(() => page.click('[data-panel=places] .open-details button'))).toEqual([
       1,
       '1–3 of 3',
       'United States',
@@ -206,7 +206,7 @@ describeInBrowser('the details and the search of the explorer', () => {
       }, FILTERS),
     ).toEqual([2, 'Country is Germany or South Africa'])
     await page.keyboard.sendCharacter('<b>')
-    await page.waitForFunction(`document.querySelectorAll('.search li').length === 4`)
+    await page.waitForFunction(`document.querySelectorAll('.search li').length === 2`)
     // The last of the requests that the typing made may be on its way.
     await page.waitForNetworkIdle({ idleTime: 400 })
     expect(await page.$$('.search img, .search b')).toEqual([])

@@ -1,6 +1,7 @@
 /** What the parts of the page must show, computed from answers of the API alone. */
 import type {
   AnalyticsQueryResponse,
+  FunnelResponse,
   Metric,
   RetentionResponse,
 } from '../../../../src/contract/api.js'
@@ -14,6 +15,7 @@ type Numbers = Readonly<Partial<Record<Metric, number | null>>>
 /** Computes the rows of a part whose query has this answer. */
 export function expectRows({ name, query }: ShownPart, answer: unknown): readonly ExpectedRow[] {
   if ('interval' in query) return expectCohorts(answer as RetentionResponse)
+  if ('steps' in query) return expectSteps(answer as FunnelResponse)
   const response = answer as AnalyticsQueryResponse
   if (name === 'cards') return expectCards(response)
   if (name === 'chart') return expectBuckets(response)
@@ -32,14 +34,18 @@ function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly E
   }))
 }
 
-function expectBuckets({ query, data }: AnalyticsQueryResponse): readonly ExpectedRow[] {
+function expectBuckets({
+  query,
+  data,
+  comparison: other,
+}: AnalyticsQueryResponse): readonly ExpectedRow[] {
   const [metric] = listNames(query)
   const read = (numbers: Numbers | undefined): number | null => numbers?.[metric!] ?? null
   return data.map(({ group, metrics: values, comparison }) => ({
     about: group['date']!,
     values: [
       read(values),
-      ...(query.compare === undefined ? [] : [read(comparison?.metrics), read(comparison?.change)]),
+      ...(other === undefined ? [] : [read(comparison?.metrics), read(comparison?.change)]),
     ],
   }))
 }
@@ -52,21 +58,52 @@ function expectNewUsers({ data: [row] }: AnalyticsQueryResponse): readonly Expec
   ]
 }
 
-/** A panel shows the metric that it is ordered by; the dialog shows all metrics, each with its change if there is one. */
+/**
+ * A panel shows the metric that it is ordered by with its change; the dialog shows all metrics, each with its change if there is one, or what
+ * it is about before the value.
+ */
 function expectGroups(
   name: string,
   { query, data }: AnalyticsQueryResponse,
 ): readonly ExpectedRow[] {
   const names = listNames(query)
-  const metrics = name === 'details' ? names : names.slice(0, 1)
-  return data.map(({ group, metrics: values, comparison }) => ({
-    about: group[query.group_by[0]!]!,
-    values: metrics.flatMap((metric) => {
-      const change = name === 'details' ? (comparison?.change[metric] ?? null) : null
-      return [values[metric] ?? null, ...(change === null ? [] : [change])]
-    }),
-  }))
+  const [first] = names
+  // The dialog has lost rows where it is about differences or changes.
+  const { include, order_by: orders } = query
+  return data.map(({ group, metrics: values, comparison }) => {
+    const change = (metric: Metric): number | null => comparison?.change[metric] ?? null
+    const about = group[query.group_by[0]!]!
+    const row = (numbers: readonly (number | null)[]) => ({ about, values: numbers })
+    if (name !== 'details') {
+      return row([values[first!] ?? null, ...(comparison === undefined ? [] : [change(first!)])])
+    }
+    if (include?.lost !== true) {
+      return row(
+        names.flatMap((metric) => [
+          values[metric] ?? null,
+          ...(change(metric) === null ? [] : [change(metric)]),
+        ]),
+      )
+    }
+    const isChange = JSON.stringify(orders).includes('change:')
+    return row(
+      names.flatMap((metric) => {
+        const [value, before] = [values[metric] ?? null, comparison?.metrics[metric] ?? null]
+        const difference =
+          value === null || before === null ? null : Math.round((value - before) * 100) / 100
+        const shown = isChange ? change(metric) : difference
+        const numbers = [shown, value].filter((one) => one !== null)
+        return numbers.length === 0 ? [null] : numbers
+      }),
+    )
+  })
 }
+
+const expectSteps = ({ data }: FunnelResponse): readonly ExpectedRow[] =>
+  data.map((step) => ({
+    about: String(step.step),
+    values: [step.users, step.share_of_first, step.share_of_previous, step.median_seconds],
+  }))
 
 /** A row for each cohort with users. Its label is how the page names the week. */
 function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {

@@ -1,11 +1,11 @@
 /** The explorer in Chromium: what it shows, as text and numbers, and what it asks. */
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 
-/** A part of the page: the query of its footer, and its numbers. */
+/** A part of the page: the query of its menu, and its numbers. */
 export interface ShownPart {
   /** `cards`, `chart`, `details`, or the name of a panel. */
   readonly name: string
-  /** The body of the query, as the footer shows it. */
+  /** The body of the query, as the menu shows it. */
   readonly query: object
   readonly rows: readonly ShownRow[]
 }
@@ -34,8 +34,11 @@ export interface ExplorerPage {
   readonly close: () => Promise<void>
 }
 
-/** Opens every footer and the table of the chart. Query must be in JSON, which it is at first. */
+/** Opens the menu of every part and the table of the chart. Query must be in JSON, which it is at first. */
 const OPEN_ALL = `document.querySelectorAll('details.query, details.as-table').forEach((one) => { one.open = true })`
+
+/** Menus lie on what is below them. */
+const CLOSE_MENUS = `document.querySelectorAll('details.query').forEach((one) => { one.open = false })`
 
 /** What waits for an answer: the page itself, parts without one, and numbers of the query before. */
 const IS_SETTLED = `document.querySelector('main[aria-busy=false]') !== null
@@ -88,7 +91,9 @@ export async function openExplorer(
   page.on('request', (request) => requests.push(request))
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text())
+    // A service without management has no notes, which browsers report.
+    const isOfNotes = message.location().url?.endsWith('/notes') === true
+    if (message.type() === 'error' && !isOfNotes) errors.push(message.text())
   })
   const act = async (action: () => Promise<unknown>): Promise<void> => {
     await action()
@@ -110,7 +115,9 @@ export async function openExplorer(
       await page.waitForFunction(
         `[...document.querySelectorAll('details.query')].every((one) => one.querySelector('pre'))`,
       )
-      return (await page.evaluate(READ)) as readonly ShownPart[]
+      const parts = (await page.evaluate(READ)) as readonly ShownPart[]
+      await page.evaluate(CLOSE_MENUS)
+      return parts
     },
     close: () => context.close(),
   }

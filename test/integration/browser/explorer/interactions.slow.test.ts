@@ -30,6 +30,11 @@ describeExplorer('on the explorer', (started) => {
     return { state: getState(page), requests }
   }
 
+  const readFocused = (page: Page) =>
+    page.evaluate(
+      `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`,
+    )
+
   const BATCH = ['/v1/analytics/batch']
 
   test('the period: a preset, a range, the one before, the one after, and back', () =>
@@ -63,12 +68,25 @@ describeExplorer('on the explorer', (started) => {
       const choose = (name: string, value: string) =>
         step(explorer, () => page.select(`select[name=${name}]`, value))
       const period = '2026-02-01..2026-02-28'
-      const compare = 'previous_year'
-      expect(await choose('compare', compare)).toEqual({
-        state: { period, compare },
+      const compare = async (name: string) => {
+        await page.click('.compare summary')
+        return step(explorer, () => button(page, name).click())
+      }
+      expect(await compare('vs. same weekdays before')).toEqual({
+        state: { period, compare: 'weekdays' },
         requests: BATCH,
       })
-      const off = await choose('compare', 'off')
+      await page.click('.compare summary')
+      await page.evaluate(`document.querySelector('.compare [name=from]').value = '2025-12-20'`)
+      await page.evaluate(`document.querySelector('.compare [name=to]').value = '2025-12-24'`)
+      const dates = await step(explorer, () => page.click('.compare [type=submit]'))
+      expect(dates).toEqual({
+        state: { period, compare: '2025-12-20..2025-12-24' },
+        requests: BATCH,
+      })
+      expect(await readText(page, '.legend .of-compared')).toBe('20 Dec 2025 – 24 Dec 2025')
+      expect(await readText(page, '.compare summary')).toBe('vs. 20 Dec 2025 – 24 Dec 2025')
+      const off = await compare('No comparison')
       expect(off.state).toEqual({ period, compare: 'off' })
       expect(await page.$$('.change, .compared')).toEqual([])
       const zone = 'Asia/Tokyo'
@@ -97,8 +115,8 @@ describeExplorer('on the explorer', (started) => {
       expect(country.requests).toEqual(BATCH)
       expect(JSON.parse(country.state['filters']!)).toEqual([['country', 'is', 'DE']])
       expect(await readText(page, '.pills .pill')).toBe('Country is Germany')
-      const users = await readText(page, '[data-panel=places] tbody data')
-      expect(await readText(page, '.card[data-metric=users] data')).toBe(users)
+      // The panel goes on to what else is to be seen of the country.
+      expect(JSON.parse(country.state['tabs']!)).toEqual(['places', 'region'])
       await clickRow('devices', 'Firefox')
       const any = await step(explorer, () => button(page, 'Match all').click())
       expect(any.state).toMatchObject({ join: 'or' })
@@ -107,12 +125,16 @@ describeExplorer('on the explorer', (started) => {
         ['country', 'is_not', 'DE'],
         ['browser', 'is', 'Firefox'],
       ])
+      expect(await readFocused(page)).toBe('Country is not Germany')
       const cleared = await step(explorer, () => button(page, 'Clear all').click())
       expect(cleared.state['filters']).toBeUndefined()
+      expect(await readFocused(page)).toBe('Search and filter')
       await step(explorer, () => page.goBack())
       await step(explorer, () => button(page, 'Remove: Country is not Germany').click())
+      expect(await readFocused(page)).toBe('Browser is Firefox')
       const none = await step(explorer, () => button(page, 'Remove: Browser is Firefox').click())
       expect(none.state['filters']).toBeUndefined()
+      expect(await readFocused(page)).toBe('Search and filter')
       expect(await page.$$('.pill')).toEqual([])
     }))
 
@@ -127,8 +149,8 @@ describeExplorer('on the explorer', (started) => {
       expect(await readText(page, '[data-panel=pages] tbody data')).not.toBe('0')
       await act(() => button(page, 'plan').click())
       expect(await readTexts(page, '[data-panel=events] tbody tr')).toEqual([
-        'pro853.3%',
-        'free746.7%',
+        'pro853.3%+14.3%',
+        'free746.7%−12.5%',
       ])
       await act(() => button(page, 'Visit with event signup').click())
       expect(await readCards()).toEqual(['59', '148', '0'])

@@ -59,6 +59,8 @@ const VISITS = 220
 
 export interface ExploredService {
   readonly address: string
+  /** The id of the project. */
+  readonly id: string
   /** An API key of the project. */
   readonly key: string
   readonly stop: () => Promise<void>
@@ -79,6 +81,7 @@ export async function startExploredService(
   const { token } = await issueKey(store, signingKey, request, NOW)
   return {
     address: service.address,
+    id: project.id,
     key: token,
     stop: async () => {
       await service.stop()
@@ -95,7 +98,7 @@ export async function askApi(
 ): Promise<readonly unknown[]> {
   const queries = bodies.map((body, n) => ({
     id: String(n),
-    operation: 'interval' in body ? 'retention' : 'query',
+    operation: 'interval' in body ? 'retention' : 'steps' in body ? 'funnel' : 'query',
     body,
   }))
   const response = await fetch(`${address}/v1/analytics/batch`, {

@@ -1,4 +1,4 @@
-/** The footer of a part: the query that its numbers answer, to be sent elsewhere, and how it was answered. */
+/** The menu of a part: the query that its numbers answer, to be sent elsewhere, and how it was answered. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../client/api.js'
@@ -9,20 +9,23 @@ import { ENDPOINTS, type ApiAccess } from '../code/endpoints.js'
 import { buildTableRequest, describeTiming, listRelations, nameTable } from '../code/footer.js'
 import { formatJson } from '../code/literals.js'
 import { CopyButton } from './controls.js'
+import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
+import { saveFile } from './save-file.js'
 
-interface FooterProps extends Parts {
+interface QueryMenuProps extends Parts {
   readonly query: Query | undefined
+  /** The name of the part. */
+  readonly of: string
 }
 
-export function QueryFooter({ query, ...parts }: FooterProps) {
+export function QueryMenu({ query, of, ...parts }: QueryMenuProps) {
   const [isOpen, setOpen] = useState(false)
   if (query === undefined) return null
   return (
-    <details class="query" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
-      <summary>API query</summary>
-      {isOpen && <Content {...parts} query={query} />}
-    </details>
+    <Menu text="⋯" label={`API query: ${of}`} class="query" onToggle={setOpen}>
+      {() => isOpen && <Content {...parts} query={query} />}
+    </Menu>
   )
 }
 
@@ -134,7 +137,7 @@ function CsvButton({ api, query }: { readonly api: Api; readonly query: Query })
     setStatus({ isBusy: true, message: '' })
     try {
       const { content, period } = await api.readTable(buildTableRequest(query))
-      save(content, nameTable(query, period))
+      saveFile(content, nameTable(query, period))
       setStatus({ isBusy: false, message: 'Downloaded' })
     } catch (error) {
       const reason = error instanceof ApiFailure ? error.message : String(error)
@@ -152,13 +155,3 @@ function CsvButton({ api, query }: { readonly api: Api; readonly query: Query })
 }
 
 const IDLE = { isBusy: false, message: '' }
-
-/** Saves a file where the browser keeps downloads. */
-function save(content: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = name
-  link.click()
-  // The browser has begun to read it after this turn.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}
