@@ -29,7 +29,8 @@ import { scaled } from '../support/effort.js'
 import { NOW, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const QUESTIONS = scaled(12)
+/** Fewer prove too little. */
+const QUESTIONS = Math.max(12, scaled(12))
 const BATCHES = 2
 const WIDTHS = [1, 3]
 
@@ -153,7 +154,7 @@ test('funnels: the service answers on 1 and 3 shards what DuckDB answers', async
   const share = (is: (counts: readonly number[]) => boolean): number =>
     users.filter(is).length / users.length
   expect(share(([, second = 0]) => second > 0)).toBeGreaterThan(0.4)
-  expect(share((counts) => counts.at(-1)! > 0)).toBeGreaterThan(0.25)
+  expect(share((counts) => counts.at(-1)! > 0)).toBeGreaterThan(0.2)
   expect(share(([first = 0, second = 0]) => second < first)).toBeGreaterThan(0.4)
 })
 
