@@ -1993,7 +1993,7 @@ export interface components {
          *       "anonymous": false
          *     }
          */
-        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"] | components["schemas"]["SegmentFilter"];
+        readonly TypedFilter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["ClockFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"] | components["schemas"]["SegmentFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -2138,6 +2138,42 @@ export interface components {
              * @example false
              */
             readonly anonymous: boolean;
+        };
+        /**
+         * Clock filter
+         * @description What the clock showed when the event happened, in the time zone of the query; in UTC for retention. At least one of `weekdays` and
+         *     `hours` is required, and an event must match both.
+         * @example {
+         *       "type": "clock",
+         *       "weekdays": [
+         *         6,
+         *         7
+         *       ]
+         *     }
+         */
+        readonly ClockFilter: {
+            /**
+             * @description Always `clock`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "clock";
+            /**
+             * @description Days of the week: `1` is Monday, `7` is Sunday.
+             * @example [
+             *       6,
+             *       7
+             *     ]
+             */
+            readonly weekdays?: readonly number[];
+            /**
+             * @description Hours of the day: `9` is from 9:00 up to 10:00.
+             * @example [
+             *       9,
+             *       10,
+             *       11
+             *     ]
+             */
+            readonly hours?: readonly number[];
         };
         /**
          * Location filter

@@ -7,6 +7,7 @@ import { readMigrationStatus } from '../clickhouse/migrations/migration-status.j
 import type { Store } from '../clickhouse/store.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { addMissingAttributes } from '../ingest/loader/steps/shared/load-tables.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
 import { formatDuration, MINUTE_MS, SECOND_MS } from '../lib/time.js'
@@ -52,6 +53,7 @@ export async function updateStore(
   onPhase?.('it applies migrations')
   const applied = await migrate(endpoint, { stop })
   for (const name of applied) onNotice?.('info', `applied migration ${name}`)
+  if (applied.length > 0) await addMissingAttributes(store.admin)
   if (rollups === 'later' && (await isBuildLong(store.writer))) return applied
   onPhase?.('it builds the rollups')
   await buildRollups(store, loader, waiting)

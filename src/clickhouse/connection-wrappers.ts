@@ -1,4 +1,5 @@
 /** Connections that add a rule to the statements of another connection. */
+import { SettingsMap } from '@clickhouse/client'
 import { SECOND_MS } from '../lib/time.js'
 import type { Connection, Settings } from './connection.js'
 import { getFailureCode } from './errors.js'
@@ -113,3 +114,25 @@ export const withLowPriority = (connection: Connection): Connection => ({
   execute: (statement, settings, signal) =>
     connection.execute(statement, { ...LOW_PRIORITY, ...settings }, signal),
 })
+
+/**
+ * Returns a connection that sees only some rows of tables.
+ *
+ * @param filters conditions on the rows, by the names of the tables: SQL of this program, without any value from outside
+ */
+export function withFilters(
+  connection: Connection,
+  filters: Readonly<Record<string, string>>,
+): Connection {
+  const additional_table_filters = SettingsMap.from(filters)
+  return {
+    ...connection,
+    query: (statement, { settings, ...options } = {}) =>
+      connection.query(statement, {
+        ...options,
+        settings: { additional_table_filters, ...settings },
+      }),
+    execute: (statement, settings, signal) =>
+      connection.execute(statement, { additional_table_filters, ...settings }, signal),
+  }
+}

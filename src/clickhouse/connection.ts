@@ -6,6 +6,7 @@ import { DAY_MS } from '../lib/time.js'
 import type { Account, Endpoint } from './endpoint.js'
 import { toConnectionError } from './errors.js'
 import { createOverseer } from './overseer.js'
+import { buildReplicaSettings, type Replica } from './replica.js'
 import { SEMANTIC_SETTINGS } from './semantic-settings.js'
 import type { Statement } from './sql.js'
 import {
@@ -76,6 +77,8 @@ export interface Connection {
   /** Returns whether ClickHouse answers a query within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
+  /** The replica that it is connected to, of a store that has several. */
+  readonly replica?: Replica
 }
 
 interface ConnectOptions {
@@ -101,18 +104,22 @@ export function connect(
   const overseer = createOverseer(() => openClient({ ...endpoint, database: 'system' }, 'admin'))
   const freshClient = openClient(endpoint, account, { enabled: false })
   const line: Line = { client, freshClient, overseer, killsCancelled, trace }
+  const { replica } = endpoint
+  const add = (settings: Settings | undefined): Settings | undefined =>
+    replica === undefined ? settings : { ...buildReplicaSettings(replica), ...settings }
   return {
     query: (statement, options) => runQuery(line, statement, options),
     stream: (statement, consume, options) => sendStream(line, statement, consume, options),
-    execute: (statement, settings, signal) => execute(line, statement, settings, signal),
+    execute: (statement, settings, signal) => execute(line, statement, add(settings), signal),
     upload: (statement, bytes, settings, signal) =>
-      upload(line, statement, bytes, settings, signal),
+      upload(line, statement, bytes, add(settings), signal),
     download: (statement, consume, settings, signal) =>
       download(line, statement, consume, settings, signal),
     ping: (timeoutMs) => ping(line, timeoutMs),
     close: async () => {
       await Promise.all([client.close(), freshClient.close(), overseer.close()])
     },
+    ...(replica !== undefined && { replica }),
   }
 }
 

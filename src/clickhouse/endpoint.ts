@@ -1,4 +1,5 @@
 /** The address of a ClickHouse and its accounts, the same for the embedded engine and for a server. */
+import type { Replica } from './replica.js'
 
 /** `admin` migrates and kills queries, `writer` loads, `reader` only selects. */
 export type Account = 'admin' | 'writer' | 'reader'
@@ -13,6 +14,8 @@ export interface Endpoint {
   readonly url: string
   readonly database: string
   readonly accounts: Readonly<Record<Account, Credentials>>
+  /** The replica at this address, of a store that has several. */
+  readonly replica?: Replica | undefined
 }
 
 /** The name of the only store of a service without a cluster. */

@@ -3,7 +3,10 @@ import { listKeys } from '../lib/records.js'
 import type { FilterField, ListClause, StringClause, TypedFilter } from './api.js'
 
 /** The filters that compare fields. */
-type ComparingFilter = Exclude<TypedFilter, { type: 'user' | 'group' | 'visit' | 'segment' }>
+type ComparingFilter = Exclude<
+  TypedFilter,
+  { type: 'user' | 'clock' | 'group' | 'visit' | 'segment' }
+>
 
 type KindOf<Clause> = Clause extends ListClause ? 'list' : 'string'
 type MemberOf<One> = Exclude<keyof One, 'type' | 'properties'>

@@ -12,6 +12,7 @@ import type { StoredProject } from '../projects/project.js'
 import { findProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import { addDays, startOfDay } from '../lib/time.js'
+import { defineOfDemo } from './definitions.js'
 import { generateEvents, type DemoPeriod } from './events.js'
 import { DOMAIN, ORIGIN } from './pages.js'
 import type { DemoEvent } from './visit.js'
@@ -44,6 +45,7 @@ export async function topUpDemo(
   { getLoader, now, width = 1, days = DEMO_DAYS, stop, onProgress }: TopUpOptions,
 ): Promise<{ readonly project: StoredProject; readonly loaded: number }> {
   const project = await openProject(cluster, width, addDays(startOfDay(now), -days), now)
+  await defineOfDemo(cluster, project.id)
   const start = project.createdAt
   const from = (await findTopUpStart(cluster, project, now)) ?? start
   let upTo = from

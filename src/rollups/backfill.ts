@@ -1,5 +1,6 @@
 /** Computes the rollups of some facts into tables that it creates. */
 import type { Connection, Settings } from '../clickhouse/connection.js'
+import { createLike } from '../clickhouse/replicas/create-like.js'
 import { isClickHouseError } from '../clickhouse/errors.js'
 import { and, join, sql, statement, TRUE, uint32, type Sql } from '../clickhouse/sql.js'
 import { CHANGE_COLUMNS, COUNTED_COLUMNS } from '../model/fact-columns.js'
@@ -106,7 +107,7 @@ async function createTables(writer: Connection, tables: RollupTables): Promise<v
     ...ROLLUP_NAMES.map((name) => [tables.rollups[name], LIVE.rollups[name]] as const),
   ]
   for (const [copy, live] of copies) {
-    await writer.execute(statement(sql`CREATE TABLE ${copy} AS ${live}`))
+    await createLike(writer, copy, live)
   }
   // The live table stores sessions and feeds the views. This one only feeds them.
   await writer.execute(

@@ -1,5 +1,6 @@
 /** Compares the rollups with the facts. */
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
+import { createLike } from '../clickhouse/replicas/create-like.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables, type ShadowTables } from '../model/rollup-table-sets.js'
@@ -67,7 +68,7 @@ async function copyRollups({ holder, shadow, month }: ShadowMonth, lease: Lease)
   for (const rollup of ROLLUPS) {
     const [copy, live] = [shadow.stored[rollup.name], LIVE.rollups[rollup.name]]
     const { partition } = findPartition(rollup, month)
-    await holder.execute(statement(sql`CREATE TABLE ${copy} AS ${live}`))
+    await createLike(holder, copy, live)
     await holder.execute(
       statement(sql`ALTER TABLE ${copy} ATTACH PARTITION ${partition} FROM ${live}`),
     )

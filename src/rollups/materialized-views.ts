@@ -1,5 +1,5 @@
 /** Creates and drops the materialized views that fill the rollups, and hashes their definitions. */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, sql, statement } from '../clickhouse/sql.js'
 import {
@@ -16,16 +16,19 @@ const getViewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`
 
 /**
  * Creates the views between the tables that are missing. Those of pairs take time with each load, so there are none until a project
- * has pairs.
+ * has pairs. On a replica, a comment tells a view from one of the same name that was dropped: the UUID of a view differs between replicas.
  */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
   const { rows } = await connection.query(statement(sql`SELECT 1 FROM paired_projects LIMIT 1`))
   const views = rows.length > 0 ? defineViews(tables) : defineSingleViews(tables)
   for (const { name, target, select } of views) {
     const view = identifier(`${getViewPrefix(tables)}${name}`)
-    await connection.execute(
-      statement(sql`CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${target} AS ${select}`),
+    const { query, query_params } = statement(
+      sql`CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${target} AS ${select}`,
     )
+    // A comment takes no parameter.
+    const comment = connection.replica === undefined ? '' : ` COMMENT '${randomUUID()}'`
+    await connection.execute({ query: `${query}${comment}`, query_params })
   }
 }
 
@@ -43,7 +46,7 @@ export const dropLiveViews = (connection: Connection): Promise<void> =>
 export async function hashLiveViews(connection: Connection): Promise<string> {
   const { rows } = await connection.query<{ views: string }>(
     statement(sql`
-SELECT if(count() = 0, '', hex(sipHash128(arraySort(groupArray((name, toString(uuid))))))) AS views FROM system.tables
+SELECT if(count() = 0, '', hex(sipHash128(arraySort(groupArray((name, if(comment != '', comment, toString(uuid)))))))) AS views FROM system.tables
 WHERE ${isView(...LIVE_VIEWS)}`),
   )
   return rows[0]?.views ?? ''

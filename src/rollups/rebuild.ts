@@ -1,6 +1,7 @@
 /** Recomputes the rollups from the facts, one month at a time, while queries are served and events are loaded. */
 import { ALL_PROJECTS, announceChange, selectProject } from '../changes/announce-change.js'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
+import { createLike } from '../clickhouse/replicas/create-like.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
 import { and, sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-table-sets.js'
@@ -89,9 +90,9 @@ async function addOtherRows(
   const [rebuilt, live] = [shadow.rollups[rollup.name], LIVE.rollups[rollup.name]]
   const { partition } = findPartition(rollup, month)
   const others = shadow.otherRows
+  await holder.execute(statement(sql`DROP TABLE IF EXISTS ${others} SYNC`))
+  await createLike(holder, others, live)
   for (const step of [
-    sql`DROP TABLE IF EXISTS ${others} SYNC`,
-    sql`CREATE TABLE ${others} AS ${live}`,
     sql`ALTER TABLE ${others} ATTACH PARTITION ${partition} FROM ${live}`,
     sql`DELETE FROM ${others} IN PARTITION ${partition} WHERE ${isOfMonth(rollup.dateColumn, month, projectId)}`,
     sql`ALTER TABLE ${rebuilt} ATTACH PARTITION ${partition} FROM ${others}`,

@@ -3,6 +3,7 @@
  * rollups of the month are computed.
  */
 import type { Connection } from '../clickhouse/connection.js'
+import { createLike } from '../clickhouse/replicas/create-like.js'
 import { identifier, sql, statement, strings, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type Facts, type ShadowTables } from '../model/rollup-table-sets.js'
 import { limitBlocks } from './backfill.js'
@@ -28,9 +29,9 @@ export async function takeSnapshot(
 ): Promise<void> {
   const { snapshot, changes } = shadow
   const [eventsView, sessionsView] = nameChangeViews(shadow)
+  await createLike(holder, snapshot.events, sql`events`)
+  await createLike(holder, snapshot.sessions, LIVE.sessions)
   const steps = [
-    sql`CREATE TABLE ${snapshot.events} AS events`,
-    sql`CREATE TABLE ${snapshot.sessions} AS ${LIVE.sessions}`,
     sql`CREATE TABLE ${changes.events} ${RECORD_ENGINE} AS ${selectChanges(LIVE.eventChanges)} WHERE false`,
     sql`CREATE TABLE ${changes.sessions} ${RECORD_ENGINE} AS ${selectChanges(LIVE.sessions)} WHERE false`,
     sql`CREATE MATERIALIZED VIEW ${eventsView} TO ${changes.events} AS

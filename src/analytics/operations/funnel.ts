@@ -7,7 +7,7 @@ import { canServe } from '../plan/coverage.js'
 import { describePlan, type Plan, type RejectedRelation } from '../plan/plan.js'
 import { resolveFilteredQuery } from '../request/derived-queries.js'
 import { listPlacedPatternFields } from '../request/filter-limits.js'
-import { parseFilters } from '../request/filters.js'
+import { parseFilters, type Predicate } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { resolveAllowedPeriod } from '../request/retention.js'
@@ -53,10 +53,10 @@ export const FUNNEL: Operation<
       project.id,
       resolveAllowedPeriod(request, project, first, now),
     ),
-  plan: ({ steps, within }, query, plan) => ({
+  plan: (request, query, plan) => ({
     plan: planOrderedEvents(query, plan),
-    steps: steps.map(parseFilters),
-    within,
+    steps: parseSteps(request),
+    within: request.within,
   }),
   listPlans: ({ plan }) => [plan],
   read: (funnel, { nonce, group, run }) =>
@@ -76,9 +76,9 @@ export const FUNNEL: Operation<
   toTable: ({ period, data }) =>
     createTable(COLUMNS, [data], { period: writePeriod(period), total: String(data.length) }),
   listPatternFields: (request) => listPlacedPatternFields(listFunnelFilters(request)),
-  nameRows: ({ within, steps }, query, writeEnd) => [
-    within,
-    steps.map(parseFilters),
+  nameRows: (request, query, writeEnd) => [
+    request.within,
+    parseSteps(request),
     ...nameQuery(query, writeEnd),
   ],
   listEnds: (_request, { period }) => [period.end],
@@ -89,6 +89,9 @@ export const FUNNEL: Operation<
     buildStatement: buildFunnelStatement,
   },
 }
+
+const parseSteps = ({ steps, time_zone }: FunnelRequest): readonly Predicate[] =>
+  steps.map((step) => parseFilters({ ...step, time_zone }))
 
 function shapeSteps(
   steps: number,

@@ -19,7 +19,7 @@ import {
   findTooDeepFilter,
   listPlacedPatternFields,
 } from '../request/filter-limits.js'
-import { parseFilters } from '../request/filters.js'
+import { parseFilters, type Predicate } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { resolveAllowedPeriod } from '../request/retention.js'
@@ -66,7 +66,7 @@ export const JOURNEYS: Operation<
     ),
   plan: (request, query, plan) => ({
     plan: planOrderedEvents(query, plan),
-    anchor: parseFilters(getAnchor(request)),
+    anchor: parseAnchor(request),
     isBackward: request.from === undefined,
     kinds: request.kinds,
     depth: request.depth,
@@ -98,7 +98,7 @@ export const JOURNEYS: Operation<
   listPatternFields: (request) => listPlacedPatternFields(listAllFilters(request)),
   nameRows: (request, query, writeEnd) => [
     request.from === undefined,
-    parseFilters(getAnchor(request)),
+    parseAnchor(request),
     [...request.kinds].sort(),
     request.depth,
     request.limit,
@@ -125,11 +125,11 @@ function checkAnchor({ from, to }: Anchored): readonly FieldError[] {
   return [{ field: 'from', message }]
 }
 
-/** Returns the anchor. A validated request has one. */
-function getAnchor({ from, to }: Anchored): NonNullable<Anchored['from']> {
+/** Parses the anchor. A validated request has one. */
+function parseAnchor({ from, to, time_zone }: JourneysRequest): Predicate {
   const anchor = from ?? to
   if (anchor === undefined) throw new TypeError('a request for journeys has an anchor')
-  return anchor
+  return parseFilters({ ...anchor, time_zone })
 }
 
 /** Lists the filters of a request: its own, and those of its anchor. */

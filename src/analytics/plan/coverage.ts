@@ -53,6 +53,7 @@ function listConditions(predicate: Predicate): readonly Condition[] {
     case 'list':
     case 'property':
     case 'anonymous':
+    case 'clock':
     case 'visit':
       return [predicate]
     default:
@@ -71,6 +72,8 @@ function toTerm(condition: Condition): Term {
       return { kind: 'dimension', dimension: condition.dimension }
     case 'property':
       return { kind: 'property', name: condition.name }
+    case 'clock':
+      return { kind: 'clock', part: condition.part }
     case 'anonymous':
     case 'visit':
       return { kind: condition.kind }
@@ -122,6 +125,7 @@ function matchesWithoutProperty(predicate: Predicate): boolean {
     case 'string':
     case 'list':
     case 'anonymous':
+    case 'clock':
     case 'visit':
       throw new TypeError('the predicate reads more than one property')
     default:

@@ -16,13 +16,17 @@ export const resolveFilteredQuery = (
     date_range,
     filters,
     filtersOperator,
-  }: Pick<AnalyticsQueryRequest, 'date_range' | 'filters' | 'filtersOperator'>,
+    time_zone,
+  }: Pick<AnalyticsQueryRequest, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>,
   asked: Pick<AnalyticsQueryRequest, 'metrics' | 'group_by'>,
   projectId: string,
   period: Period,
 ): Query =>
   resolveQuery(
-    { date_range, ...asked, order_by: [], limit: 1, offset: 0, filters, filtersOperator },
+    {
+      ...{ date_range, ...asked, order_by: [], limit: 1, offset: 0, filters, filtersOperator },
+      ...(time_zone === undefined ? {} : { time_zone }),
+    },
     projectId,
     period,
   )

@@ -1,6 +1,7 @@
 /** Parses the filters of a request into one predicate on events. */
 import type {
   AnalyticsQueryRequest,
+  ClockField,
   Filter,
   ListOperator,
   StringClause,
@@ -9,6 +10,7 @@ import type {
   ValueFilter,
 } from '../../contract/api.js'
 import { listFieldClauses } from '../../contract/filter-fields.js'
+import { UTC } from '../../lib/time-zone.js'
 import type { DimensionName } from '../../model/dimensions.js'
 import { findListOperator, isNegative, listClauses } from './value-filters.js'
 
@@ -39,6 +41,13 @@ export type Predicate =
       readonly ignoresCase?: true
     }
   | { readonly kind: 'anonymous'; readonly value: boolean }
+  /** The clock of a zone shows one of some values: as the keys of groups by it. */
+  | {
+      readonly kind: 'clock'
+      readonly part: ClockField
+      readonly zone: string
+      readonly values: readonly string[]
+    }
 
 const all = (of: readonly Predicate[]): Predicate => ({ kind: 'all', of })
 
@@ -48,18 +57,24 @@ function join(of: readonly Predicate[]): Predicate {
   return only !== undefined && of.length === 1 ? only : all(of)
 }
 
-/** Parses the filters and joins them by `filtersOperator`. Without filters every event matches. */
+/** Parses the filters and joins them by `filtersOperator`. Without filters every event matches. Without a zone, clocks show UTC. */
 export function parseFilters({
   filters,
   filtersOperator,
-}: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator'>): Predicate {
-  const of = filters.map(parseFilter)
+  time_zone: zone = UTC,
+}: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator'> & {
+  readonly time_zone?: string | undefined
+}): Predicate {
+  const of = parseAll(filters, zone)
   return filtersOperator === 'or' && of.length > 0 ? { kind: 'any', of } : all(of)
 }
 
+const parseAll = (filters: readonly Filter[], zone: string): readonly Predicate[] =>
+  filters.map((filter) => parseFilter(filter, zone))
+
 /** Parses one filter. An event matches it when all of its clauses match. */
-function parseFilter(filter: Filter): Predicate {
-  return 'type' in filter ? parseTyped(filter) : parseValueFilter(filter)
+function parseFilter(filter: Filter, zone: string): Predicate {
+  return 'type' in filter ? parseTyped(filter, zone) : parseValueFilter(filter)
 }
 
 /** Parses a comparison with several values, each of which is a condition of its own if no list operator compares them at once. */
@@ -79,11 +94,12 @@ function parseValueFilter(filter: ValueFilter): Predicate {
   return { kind: isNegative(filter.operator) ? 'all' : 'any', of }
 }
 
-function parseTyped(filter: TypedFilter): Predicate {
+function parseTyped(filter: TypedFilter, zone: string): Predicate {
   if (filter.type === 'user') return { kind: 'anonymous', value: filter.anonymous }
-  if (filter.type === 'group') return parseGroup(filter)
-  if (filter.type === 'segment') return all((filter.filters ?? []).map(parseFilter))
-  if (filter.type === 'visit') return { kind: 'visit', of: all(filter.filters.map(parseFilter)) }
+  if (filter.type === 'clock') return parseClock(filter, zone)
+  if (filter.type === 'group') return parseGroup(filter, zone)
+  if (filter.type === 'segment') return all(parseAll(filter.filters ?? [], zone))
+  if (filter.type === 'visit') return { kind: 'visit', of: all(parseAll(filter.filters, zone)) }
   const properties = filter.type === 'event' ? (filter.properties ?? []) : []
   return join([
     ...parseFields(filter),
@@ -108,8 +124,29 @@ const parseFields = (filter: TypedFilter): readonly Predicate[] =>
         },
   )
 
-function parseGroup({ operator, filters }: Extract<TypedFilter, { type: 'group' }>): Predicate {
-  const of = filters.map(parseFilter)
+/** Values are written as the keys of groups: `1` to `7`, and `00` to `23`. */
+function parseClock(
+  { weekdays, hours }: Extract<TypedFilter, { type: 'clock' }>,
+  zone: string,
+): Predicate {
+  const compare = (part: ClockField, values: readonly number[] | undefined, digits: number) =>
+    values === undefined
+      ? []
+      : [
+          {
+            kind: 'clock' as const,
+            ...{ part, zone },
+            values: values.map((value) => String(value).padStart(digits, '0')).sort(),
+          },
+        ]
+  return join([...compare('weekday', weekdays, 1), ...compare('hour', hours, 2)])
+}
+
+function parseGroup(
+  { operator, filters }: Extract<TypedFilter, { type: 'group' }>,
+  zone: string,
+): Predicate {
+  const of = parseAll(filters, zone)
   switch (operator) {
     case 'and':
       return all(of)

@@ -201,7 +201,7 @@ export function resolveQuery(
     period,
     metrics,
     goals: listGoals(asked).map(({ filters = [] }) =>
-      parseFilters({ filters, filtersOperator: 'and' }),
+      parseFilters({ filters, filtersOperator: 'and', time_zone: request.time_zone }),
     ),
     grouping,
     ...resolveThenBy(request, grouping, period),

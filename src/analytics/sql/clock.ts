@@ -19,7 +19,11 @@ const KEYS: Readonly<Record<ClockGrouping['part'], (local: Sql) => Sql>> = {
  *
  * @param at a moment of the period
  */
-export function writeClock({ part, zone }: ClockGrouping, period: Period, at: Sql): Sql {
+export function writeClock(
+  { part, zone }: Pick<ClockGrouping, 'part' | 'zone'>,
+  period: Period,
+  at: Sql,
+): Sql {
   const seconds = sql`intDiv(toUnixTimestamp64Milli(${at}), 1000)`
   const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
   const start = Math.max(period.start.getTime(), earliestTimestamp.getTime())

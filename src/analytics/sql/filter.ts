@@ -18,12 +18,12 @@ export const writeFilter = (context: StatementContext, rows: RowKind, dimension?
   context.where(
     rows,
     {
+      period: context.query.period,
       key: context.sessionKey,
       byEvents: (condition) => selectSessions(context, condition),
       byColumns: (condition) =>
         sql`SELECT ${context.sessionKey} FROM ${writeReachingSessions(context, [condition])}`,
     },
-    context.query.period,
     dimension,
   )
 

@@ -1,5 +1,6 @@
 /** Writes the predicate of a query as a condition on rows. */
-import { and, boolean, not, or, sql, type Sql } from '../../clickhouse/sql.js'
+import { and, boolean, not, or, sql, strings, type Sql } from '../../clickhouse/sql.js'
+import { addDays } from '../../lib/time.js'
 import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
 import {
   buildPresentConditions,
@@ -13,6 +14,7 @@ import { readValue } from '../../model/pairs.js'
 import { listTerms, type Term } from '../plan/coverage.js'
 import type { Predicate } from '../request/filters.js'
 import type { Period } from '../request/period.js'
+import { writeClock } from './clock.js'
 
 /**
  * The rows that a predicate is applied to. `events`: rows of `events`. `sessions`: rows of `sessions`, by session
@@ -45,6 +47,7 @@ interface ColumnMapping {
   readonly dimension: (name: DimensionName) => Sql | undefined
   readonly property?: CaseTables<PropertyConditions>
   readonly anonymous?: Sql
+  readonly moment?: Sql
   /** Whether the rows have the session. */
   readonly hasSession?: true
 }
@@ -54,6 +57,7 @@ const MAPPINGS: Readonly<Record<Exclude<RowKind, 'values'>, ColumnMapping>> = {
     dimension: (name) => DIMENSIONS[name].eventColumn,
     property: buildTables(buildPropertyConditions),
     anonymous: sql`anonymous`,
+    moment: sql`timestamp`,
     hasSession: true,
   },
   sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn, hasSession: true },
@@ -68,8 +72,9 @@ const mapColumns = (rows: RowKind, dimension: string | undefined): ColumnMapping
     ? { ...OF_VALUES, dimension: (name) => readValue(dimension, name) }
     : MAPPINGS[rows]
 
-/** Writes subqueries of sessions. */
-interface SessionSelects {
+/** What a predicate is written for: the period of its query, and subqueries of sessions. */
+interface WhereContext {
+  readonly period: Period
   /** What identifies the session of a row; the subqueries select it. */
   readonly key: Sql
   /** Selects those with an event that satisfies a condition on rows of `events`. */
@@ -79,16 +84,12 @@ interface SessionSelects {
 }
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate holds. `dimension` is that of rows of a rollup. */
-export type WhereWriter = (
-  rows: RowKind,
-  selects: SessionSelects,
-  period: Period,
-  dimension?: string,
-) => Sql
+export type WhereWriter = (rows: RowKind, context: WhereContext, dimension?: string) => Sql
 
-/** Whether the condition on a term selects sessions where the rows are events. */
-const isReadFromSessions = (term: Term): boolean =>
+/** Whether the condition on a term depends on the period: it selects sessions of it where the rows are events, or knows its changes of the clock. */
+const dependsOnPeriod = (term: Term): boolean =>
   term.kind === 'visit' ||
+  term.kind === 'clock' ||
   (term.kind === 'dimension' && DIMENSIONS[term.dimension].eventColumn === undefined)
 
 /**
@@ -96,13 +97,14 @@ const isReadFromSessions = (term: Term): boolean =>
  * the values of the predicate only once, even with several scans.
  */
 export function createWhereWriter(predicate: Predicate): WhereWriter {
-  const readsSessions = listTerms(predicate).some(isReadFromSessions)
+  const isOfPeriod = listTerms(predicate).some(dependsOnPeriod)
   const written = new Map<string, Sql>()
-  return (rows, selects, { start, end }, dimension) => {
-    // Sessions are selected within the period of the query, and a statement may have several periods.
-    const ofPeriod = readsSessions ? `${start.getTime()} ${end.getTime()}` : ''
+  return (rows, context, dimension) => {
+    const { start, end } = context.period
+    // A statement may have several periods.
+    const ofPeriod = isOfPeriod ? `${start.getTime()} ${end.getTime()}` : ''
     const key = [rows, ofPeriod, dimension].join(' ')
-    const fragment = written.get(key) ?? writeCondition(predicate, rows, selects, dimension)
+    const fragment = written.get(key) ?? writeCondition(predicate, rows, context, dimension)
     written.set(key, fragment)
     return fragment
   }
@@ -117,12 +119,12 @@ export function createWhereWriter(predicate: Predicate): WhereWriter {
 export const writeCondition = (
   predicate: Predicate,
   rows: RowKind,
-  selects: SessionSelects,
+  context: WhereContext,
   dimension?: string,
-): Sql => write(predicate, mapColumns(rows, dimension), selects)
+): Sql => write(predicate, mapColumns(rows, dimension), context)
 
-function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSelects): Sql {
-  const writePart = (part: Predicate): Sql => write(part, columns, selects)
+function write(predicate: Predicate, columns: ColumnMapping, context: WhereContext): Sql {
+  const writePart = (part: Predicate): Sql => write(part, columns, context)
   switch (predicate.kind) {
     case 'all':
       return and(predicate.of.map(writePart))
@@ -131,15 +133,15 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
     case 'not':
       return not(writePart(predicate.of))
     case 'visit': {
-      const condition = write(predicate.of, MAPPINGS.events, selects)
-      return sql`${requireSession(columns, selects)} IN (${selects.byEvents(condition)})`
+      const condition = write(predicate.of, MAPPINGS.events, context)
+      return sql`${requireSession(columns, context)} IN (${context.byEvents(condition)})`
     }
     case 'string':
-      return compare(predicate.dimension, columns, selects, (text) =>
+      return compare(predicate.dimension, columns, context, (text) =>
         choose(TEXTS, predicate)[predicate.operator](text, predicate.value),
       )
     case 'list':
-      return compare(predicate.dimension, columns, selects, (text) => writeList(predicate, text))
+      return compare(predicate.dimension, columns, context, (text) => writeList(predicate, text))
     case 'property':
       return choose(requireColumn(columns.property), predicate)[predicate.operator](
         predicate.name,
@@ -147,10 +149,22 @@ function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSel
       )
     case 'anonymous':
       return sql`${requireColumn(columns.anonymous)} = ${boolean(predicate.value)}`
+    case 'clock': {
+      const shown = writeClock(predicate, widen(context.period), requireColumn(columns.moment))
+      return sql`${shown} IN (${strings(predicate.values)})`
+    }
     default:
       return predicate satisfies never
   }
 }
+
+/** A visit may have events before and after the period, and the clock may have been changed between. */
+const widen = ({ start, end }: Period): Period => ({
+  start: addDays(start, -MAX_VISIT_DAYS),
+  end: addDays(end, MAX_VISIT_DAYS),
+})
+
+const MAX_VISIT_DAYS = 366
 
 /** @param text the value of the dimension; or its column in rows of facts */
 function writeList(
@@ -172,18 +186,18 @@ const NO_VALUE = sql`''`
 function compare(
   dimension: DimensionName,
   columns: ColumnMapping,
-  selects: SessionSelects,
+  context: WhereContext,
   condition: (text: Sql) => Sql,
 ): Sql {
   const own = columns.dimension(dimension)
   if (own !== undefined) return condition(own)
   const ofSession = requireColumn(DIMENSIONS[dimension].sessionColumn)
   const withoutValue = sql`(${condition(NO_VALUE)})`
-  const differing = selects.byColumns(sql`(${condition(ofSession)}) != ${withoutValue}`)
-  return sql`(${requireSession(columns, selects)} IN (${differing})) != ${withoutValue}`
+  const differing = context.byColumns(sql`(${condition(ofSession)}) != ${withoutValue}`)
+  return sql`(${requireSession(columns, context)} IN (${differing})) != ${withoutValue}`
 }
 
-const requireSession = ({ hasSession }: ColumnMapping, { key }: SessionSelects): Sql =>
+const requireSession = ({ hasSession }: ColumnMapping, { key }: WhereContext): Sql =>
   requireColumn(hasSession === true ? key : undefined)
 
 function requireColumn<T>(column: T | undefined): T {

@@ -1,6 +1,7 @@
 /** The heartbeat with which the holder of a lease renews it. */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isClickHouseError } from '../errors.js'
+import { GenerationLostError } from './lease-types.js'
 
 /** Another process took the lease over, or its holder failed to renew it in time. */
 export class LeaseLostError extends Error {
@@ -28,6 +29,8 @@ const RENEW_TIMEOUT_MS = 8_000
  */
 export function startHeartbeat(renew: () => Promise<void>, name: string): Heartbeat {
   const lost = new AbortController()
+  // All statements that run under the lease listen.
+  setMaxListeners(0, lost.signal)
   const stopped = new AbortController()
   const ended = AbortSignal.any([lost.signal, stopped.signal])
   const lose = (): void => lost.abort(new LeaseLostError(name))
@@ -42,8 +45,7 @@ export function startHeartbeat(renew: () => Promise<void>, name: string): Heartb
         clearTimeout(deadline)
         deadline = setTimeout(lose, RENEW_TIMEOUT_MS - (performance.now() - begun)).unref()
       } catch (error) {
-        // The process that takes over the lease drops the table of the previous holder.
-        if (isClickHouseError(error, 'UNKNOWN_TABLE')) lose()
+        if (error instanceof GenerationLostError) lose()
       }
     }
   }

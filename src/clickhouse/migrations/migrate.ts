@@ -5,6 +5,7 @@ import { fenceConnection } from '../connection-wrappers.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
 import { withLease, type Lease } from '../lease/lease.js'
+import { createLeaseRows } from '../lease/lease-rows.js'
 import {
   MigrationError,
   PACKAGE_MIGRATIONS,
@@ -12,6 +13,7 @@ import {
   type Migration,
 } from './migration-files.js'
 import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
+import { replicateTable } from '../replicas/engines.js'
 import { identifier, sql, statement } from '../sql.js'
 
 export { MigrationError } from './migration-files.js'
@@ -40,6 +42,7 @@ export async function migrate(
   const connection = connect(endpoint, 'admin')
   const admin = stop === undefined ? connection : fenceConnection(connection, stop)
   try {
+    if (admin.replica !== undefined) await createLeaseRows(admin, admin.replica)
     const pending = await findPending(admin, migrations)
     if (pending.length === 0) return []
     return await withLease(admin, 'migrations', (lease) =>
@@ -109,7 +112,9 @@ async function apply(
     // If this process was suspended, another one may have taken over and applied this migration.
     for (const lease of leases) await lease.assertHeld()
     try {
-      await admin.execute({ query, query_params: {} })
+      const { replica } = admin
+      const own = replica === undefined ? query : replicateTable(query, replica)
+      await admin.execute({ query: own, query_params: {} })
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new MigrationError(migration.name, `statement ${i + 1} failed: ${reason}`, { cause })

@@ -1,5 +1,6 @@
 /** The table `migrations`, which records the migrations that were applied to a database. */
 import type { Connection } from '../connection.js'
+import { replicateTable } from '../replicas/engines.js'
 import { FIRST_NUMBER, MigrationError, type Migration } from './migration-files.js'
 import { sql, statement, string, uint32 } from '../sql.js'
 
@@ -17,8 +18,8 @@ const LAST_OF_FLOOR: Omit<Applied, 'number'> = {
 
 /** Creates the table if it is missing. */
 export async function createMigrationLog(connection: Connection): Promise<void> {
-  await connection.execute(
-    statement(sql`
+  const { replica } = connection
+  const { query, query_params } = statement(sql`
       CREATE TABLE IF NOT EXISTS migrations
       (
         number     UInt32,
@@ -27,8 +28,11 @@ export async function createMigrationLog(connection: Connection): Promise<void> 
         applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
       )
       ENGINE = MergeTree
-      ORDER BY number`),
-  )
+      ORDER BY number`)
+  await connection.execute({
+    query: replica === undefined ? query : replicateTable(query, replica),
+    query_params,
+  })
 }
 
 /**

@@ -9,7 +9,7 @@ import type {
   ValidBody,
 } from '../../analytics/operation.js'
 import type { ZonedProject } from '../../analytics/request/default-zone.js'
-import { namesDefinitions, resolveDefinitions } from '../../analytics/request/definitions.js'
+import { namesDefinitions, resolveDefinitions } from '../../analytics/definitions.js'
 import type { Definition } from '../../model/definitions.js'
 import { prepare } from '../../analytics/run-operation.js'
 import type { ValidateBody } from '../../http/validation/validate-body.js'

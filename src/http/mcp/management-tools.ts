@@ -31,7 +31,9 @@ export const MANAGEMENT_TOOLS: readonly ToolDefinition[] = [
   read('keys', `${PROJECT}/keys`, 'Which API keys a project has.'),
   read('notes', `${PROJECT}/notes`, 'What happened to a project, such as deployments.'),
   read('goals', `${PROJECT}/goals`, 'What counts as a conversion in a project.'),
+  read('goal', `${PROJECT}/goals/{name}`, 'One of these, by its name.'),
   read('segments', `${PROJECT}/segments`, 'Which named filters a project has.'),
+  read('segment', `${PROJECT}/segments/{name}`, 'One of these, by its name.'),
   read(
     'imports',
     `${PROJECT}/imports`,

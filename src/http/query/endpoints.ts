@@ -15,7 +15,7 @@ import type {
   StreamRows,
   ValidBody,
 } from '../../analytics/operation.js'
-import { namesDefinitions, resolveDefinitions } from '../../analytics/request/definitions.js'
+import { namesDefinitions, resolveDefinitions } from '../../analytics/definitions.js'
 import { runOperation } from '../../analytics/run-operation.js'
 import type { Scope } from '../../contract/scopes.js'
 import { presentProject } from '../../projects/present.js'

@@ -1,7 +1,8 @@
 /** Runs an import without storing anything: it reports what loading would do. */
 import { randomUUID } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
-import { identifier, sql, statement } from '../../clickhouse/sql.js'
+import { createLike } from '../../clickhouse/replicas/create-like.js'
+import { identifier, sql } from '../../clickhouse/sql.js'
 import type { Store } from '../../clickhouse/store.js'
 import {
   dropAbandonedTables,
@@ -16,7 +17,11 @@ import type { AffectedCounts } from '../loader/affected.js'
 import { readNextNumber } from '../loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import { MAX_LOAD } from '../loader/next-rows.js'
-import { matchLoadTables, nameTables, type LoadTables } from '../loader/steps/shared/load-tables.js'
+import {
+  createTrialTables,
+  matchLoadTables,
+  type LoadTables,
+} from '../loader/steps/shared/load-tables.js'
 import { stageRows } from '../loader/steps/stage-rows.js'
 import { selectRows, surveyLoad } from '../loader/survey.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
@@ -67,7 +72,7 @@ async function loadIntoTables(
 ): Promise<ImportReport> {
   const { projectId = '', chunkSize, now, loader } = options
   const inbox = identifier(`${prefix}${INBOX}`)
-  await writer.execute(statement(sql`CREATE TABLE ${inbox} AS inbox`))
+  await createLike(writer, inbox, sql`inbox`)
   const reader = createLineReader(source)
   for (;;) {
     const length = await reader.measureChunk(chunkSize, MAX_LOAD.rows)
@@ -87,10 +92,11 @@ async function loadIntoTables(
     )
     options.onProgress?.({ ...EMPTY_REPORT, ...count })
   }
-  const tables = nameTables(prefix)
+  const load = await readNextNumber(writer)
+  const tables = await createTrialTables(writer, prefix, load)
   await stageRows(writer, tables, {
     rows: sql`FROM ${inbox}`,
-    load: await readNextNumber(writer),
+    load,
     context: loader,
     isDryRun: true,
   })

@@ -14,7 +14,7 @@ import { takeBatch, type LoadSource } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { findNextRows } from './next-rows.js'
 import { clearLoad, runLoad } from './run-load.js'
-import { LOAD_TABLES } from './steps/shared/load-tables.js'
+import { emptyStagedTables, LOAD_TABLES } from './steps/shared/load-tables.js'
 import { dropLoadedParts, findLastBlock, forgetLostBlocks } from './stream.js'
 import { abandonInterruptedLoad, endFailedLoad, isGivenUp, UnloadableError } from './unloadable.js'
 
@@ -108,6 +108,7 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
   const report = await finishUnfinishedWork(writer, STEP.started, context)
   // A loader that was killed at the very end left its tables. Under the lease no other loader has any.
   await dropTables(writer, LOAD_TABLES)
+  await emptyStagedTables(writer)
   await dropLoadedParts(writer)
   await forgetLostBlocks(writer)
   const { rows } = await writer.query<{ batch: string }>(

@@ -19,9 +19,11 @@ import type { LoadReport } from './load-report.js'
 import { buildFromClause, isOfStream, nameRejections } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import {
-  addMissingColumns,
+  adoptFormerTables,
   dropLoadTables,
+  dropTemporaryTable,
   nameLoadTables,
+  seeOwnRows,
   type LoadTables,
 } from './steps/shared/load-tables.js'
 import {
@@ -52,11 +54,12 @@ import {
  * @throws LoadAbandonedError when another loader has abandoned the load
  */
 export async function runLoad(
-  writer: Connection,
+  loader: Connection,
   load: Load,
   context: LoaderContext,
 ): Promise<LoadReport> {
   const tables = nameLoadTables(load.number)
+  const writer = seeOwnRows(loader, tables)
   let announced: Promise<Change> | undefined
   const announce = (): Promise<Change> =>
     (announced ??= announceChange(writer, selectProjects(tables), context.noticeMs))
@@ -74,8 +77,8 @@ export async function runLoad(
     })
     if (!isAccepted) return refuseLoad(writer, tables, load)
   } else {
-    // The version that has staged it may not have known all session attributes.
-    await addMissingColumns(writer, tables)
+    await adoptFormerTables(writer, tables)
+    await assertStaged(writer, tables)
   }
   const change = await announce()
   const survey = await surveyLoad(writer, tables, context.shard !== undefined)
@@ -93,6 +96,12 @@ export async function runLoad(
     rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`,
     projects: sql`(SELECT groupUniqArray(toString(project_id)) FROM ${tables.kept})`,
   })
+}
+
+/** @throws Error when a staged load has no rows any more: publishing it would lose them. */
+async function assertStaged(writer: Connection, { load, rows }: LoadTables): Promise<void> {
+  const found = await selectRows(writer, sql`SELECT 1 FROM ${rows} LIMIT 1`)
+  if (found.length === 0) throw new Error(`the staged rows of load ${load} are missing`)
 }
 
 /** Another loader has abandoned the load, and loads its rows under another number. */
@@ -167,7 +176,7 @@ const NOTHING_MOVED: Moved = { months: [], leavesGroups: false }
 
 /** Finds the events that move, and fills the table of the users that leave groups. */
 async function findMoved(writer: Connection, tables: LoadTables, load: number): Promise<Moved> {
-  await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
+  await dropTemporaryTable(writer, tables, 'staleRollupUsers')
   await writer.execute(statement(findStaleRollupUsers(tables, load)))
   const rows = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
   const stale = await selectRows(writer, sql`SELECT 1 FROM ${tables.staleRollupUsers} LIMIT 1`)

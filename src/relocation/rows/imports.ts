@@ -1,5 +1,6 @@
 /** Takes over what a store knows of imports: the same file adds nothing when it is imported again. */
 import type { Settings } from '../../clickhouse/connection.js'
+import { createLike } from '../../clickhouse/replicas/create-like.js'
 import { numberedName, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
 import { STEP } from '../../ingest/loader/load-log.js'
 import { STREAM_PREFIX } from '../../ingest/loader/load-source.js'
@@ -23,7 +24,7 @@ export async function copyImports({
   AND (has(projects, ${string(projectId)}) OR empty(projects))`
   const staged = numberedName('move', number, 'loads')
   await target.writer.execute(statement(sql`DROP TABLE IF EXISTS ${staged} SYNC`))
-  await target.writer.execute(statement(sql`CREATE TABLE ${staged} AS loads`))
+  await createLike(target.writer, staged, sql`loads`)
   await source.writer.download(
     statement(sql`
 SELECT * REPLACE (load + ${uint64(base)} AS load) FROM (SELECT ${COLUMNS} FROM loads FINAL WHERE ${isWanted})

@@ -1,5 +1,6 @@
 /** The staged tables of a transfer, at its target: no query reads them until their parts are attached to the tables of the store. */
 import type { Connection, Settings } from '../../clickhouse/connection.js'
+import { createLike } from '../../clickhouse/replicas/create-like.js'
 import { join, numberedName, sql, statement, string, TRUE, type Sql } from '../../clickhouse/sql.js'
 import type { Shard } from '../../cluster/cluster.js'
 import { dropTables, matchNames } from '../../clickhouse/temporary-tables.js'
@@ -89,11 +90,7 @@ export const createStaged = (
   number: number,
   name: MovedTable['name'],
 ): Promise<void> =>
-  target.execute(
-    statement(
-      sql`CREATE TABLE IF NOT EXISTS ${nameStaged(number, { name })} AS ${nameTable({ name })}`,
-    ),
-  )
+  createLike(target, nameStaged(number, { name }), nameTable({ name }), { ifNotExists: true })
 
 async function copyPartition(
   source: Connection,

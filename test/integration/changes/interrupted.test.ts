@@ -48,7 +48,7 @@ test('a process that ends what was left leaves what others announce meanwhile', 
 })
 
 test.each([
-  ['staged', /CREATE TABLE .* ORDER BY \(project_id, timestamp\)/],
+  ['staged', /INSERT INTO loading_kept/],
   ['published', /INSERT INTO users/],
 ])('a load that another process takes over before it is %s', async (_when, before) => {
   const { store } = database

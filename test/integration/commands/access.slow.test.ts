@@ -9,6 +9,7 @@ import { addExplain } from '../../../src/commands/explain/explain.js'
 import { addImport } from '../../../src/commands/import/import.js'
 import { addKey } from '../../../src/commands/key.js'
 import { addMigrate } from '../../../src/commands/migrate.js'
+import { addDefinitions } from '../../../src/commands/definitions.js'
 import { addProject } from '../../../src/commands/project.js'
 import { addRollups } from '../../../src/commands/rollups.js'
 import { addUser } from '../../../src/commands/user.js'
@@ -35,6 +36,7 @@ const TABLE_READERS: readonly Command[] = [
   [addProject, 'project delete shop'],
   [addUser, 'user delete --project shop u1'],
   [addKey, 'key list'],
+  [addDefinitions('goal'), 'goal list --project shop'],
   [addImport, 'import --project shop --dry-run events.ndjson'],
 ]
 /** Commands that read the rollups, whose meaning depends on the build that filled them. */

@@ -124,6 +124,7 @@ describe('without a service', () => {
       projectId: 'shop',
       kid: expect.stringMatching(/^[\w-]{43}$/),
       name: 'ci',
+      scopes: ['read'],
       createdAt: expect.stringMatching(/Z$/),
       expiresAt: expect.stringMatching(/\.000Z$/),
       revokedAt: null,

@@ -136,9 +136,11 @@ SELECT name, toString(uuid) AS uuid, total_rows FROM system.tables WHERE databas
   thoroughTest('whose loader cannot go on', async () => {
     await write(sql`
 INSERT INTO inbox (line, received_at) SELECT '{}', now64(3) - 3600`)
-    // The tables of the staged load are gone.
+    // The rows of the staged load are gone.
     await write(sql`INSERT INTO loads (load, batch, step) SELECT 7, 'stream-0-1', 2`)
-    await expect(loadWaiting(database.store.writer)).rejects.toThrow(/load_7_/)
+    await expect(loadWaiting(database.store.writer)).rejects.toThrow(
+      'the staged rows of load 7 are missing',
+    )
     const [inbox, loads, ...rest] = await findFaults()
     expect(inbox).toMatchObject({
       name: 'inbox',

@@ -48,10 +48,9 @@ const detailsOf = ({ status, body }: Sent) => {
   return [status, ...(error.details ?? []).map(({ field, message }) => `${field} ${message}`)]
 }
 const rowsOf = ({ body }: Sent) =>
-  (body as { data: { group: object; metrics: object }[] }).data.map(({ group, metrics }) => [
-    ...Object.values(group),
-    ...Object.values(metrics),
-  ])
+  (body as { data: Record<'group' | 'metrics', Record<string, unknown>>[] }).data.map(
+    ({ group, metrics }) => [...Object.values(group), ...Object.values(metrics)],
+  )
 
 const metricsOf = (goal: string) =>
   (['conversions', 'converted_users', 'converted_visits', 'conversion_rate', 'value'] as const).map(

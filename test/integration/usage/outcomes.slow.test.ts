@@ -157,7 +157,7 @@ test('rows that wait are accepted, and then taken, on the day of their arrival',
 
 /** The statements after which a load stops: before it is staged, and at each state that usage can see. */
 const PLACES = [
-  /CREATE TABLE .*sessions/s,
+  /INSERT INTO loading_sessions/,
   /INSERT INTO usage/,
   /INSERT INTO events\b/,
   /INSERT INTO inbox_cursor/,

@@ -236,6 +236,17 @@ const valueFilter: fc.Arbitrary<Filter> = fc
   )
   .map(([compared, ...others]) => Object.assign({}, compared, ...others) as Filter)
 
+const clockFilter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record({
+    type: fc.constant('clock' as const),
+    weekdays: fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 6 }),
+  }),
+  fc.record({
+    type: fc.constant('clock' as const),
+    hours: fc.uniqueArray(fc.integer({ min: 0, max: 23 }), { minLength: 6, maxLength: 20 }),
+  }),
+)
+
 const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
   { weight: 3, arbitrary: valueFilter },
   fc.record(
@@ -261,6 +272,7 @@ const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
     optional,
   ),
   fc.record({ type: fc.constant('user' as const), anonymous: fc.boolean() }),
+  clockFilter,
   fc.record(
     {
       type: fc.constant('location' as const),

@@ -18,6 +18,7 @@ import { combine, raw, sql, type Sql } from './sql.js'
 /** Builds the conditions of a filter, all of which have to hold. */
 type Conditions<Type extends TypedFilter['type']> = (
   filter: Extract<TypedFilter, { readonly type: Type }>,
+  zone: string,
 ) => readonly Sql[]
 
 const compareText = (text: Sql, { operator, value, caseSensitive = true }: StringClause): Sql =>
@@ -63,6 +64,10 @@ const FILTERS: { readonly [Type in TypedFilter['type']]?: Conditions<Type> } = {
     ...(name === undefined ? [] : [compare('name', name)]),
     ...properties.map(compareProperty),
   ],
+  clock: ({ weekdays, hours }, zone) => [
+    ...(weekdays === undefined ? [] : [compareClock('%u', weekdays, zone)]),
+    ...(hours === undefined ? [] : [compareClock('%-H', hours, zone)]),
+  ],
   user: ({ anonymous }) => [anonymous ? sql`anonymous` : sql`NOT anonymous`],
   location: compareMembers(['country', 'city'], compareList),
   utm_tags: compareMembers(
@@ -70,15 +75,19 @@ const FILTERS: { readonly [Type in TypedFilter['type']]?: Conditions<Type> } = {
     compare,
   ),
   device: (clause) => [compareList('device_type', clause)],
-  group: ({ operator, filters }) => {
-    const condition = combine(filters.map(buildFilter), operator === 'or' ? 'OR' : 'AND')
+  group: ({ operator, filters }, zone) => {
+    const condition = combine(buildAll(filters, zone), operator === 'or' ? 'OR' : 'AND')
     return [operator === 'not' ? sql`NOT ${condition}` : condition]
   },
-  segment: ({ filters = [] }) => [combine([sql`TRUE`, ...filters.map(buildFilter)], 'AND')],
-  visit: ({ filters }) => [
-    sql`session IN (SELECT session FROM events WHERE ${combine(filters.map(buildFilter), 'AND')})`,
+  segment: ({ filters = [] }, zone) => [combine([sql`TRUE`, ...buildAll(filters, zone)], 'AND')],
+  visit: ({ filters }, zone) => [
+    sql`session IN (SELECT session FROM events WHERE ${combine(buildAll(filters, zone), 'AND')})`,
   ],
 }
+
+/** Whether the clock of a zone shows one of some numbers. */
+const compareClock = (format: string, values: readonly number[], zone: string): Sql =>
+  sql`CAST(strftime((occurred AT TIME ZONE 'UTC') AT TIME ZONE ${zone}, ${format}) AS INTEGER) IN (${raw(values.join())})`
 
 /** Compares the session attribute that has the name of the filter. */
 const compareAttribute = (filter: TypedFilter): readonly Sql[] => {
@@ -124,17 +133,24 @@ function compareValues(filter: ValueFilter): Sql {
   return filter.operator.endsWith('_not') ? sql`NOT ${matched}` : matched
 }
 
-function buildFilter(filter: Filter): Sql {
+const buildAll = (filters: readonly Filter[], zone: string): readonly Sql[] =>
+  filters.map((filter) => buildFilter(filter, zone))
+
+function buildFilter(filter: Filter, zone: string): Sql {
   if (!('type' in filter)) return compareValues(filter)
-  const conditions = (FILTERS[filter.type] ?? compareAttribute) as typeof compareAttribute
-  return combine([sql`TRUE`, ...conditions(filter)], 'AND')
+  const conditions = (FILTERS[filter.type] ?? compareAttribute) as (
+    filter: TypedFilter,
+    zone: string,
+  ) => readonly Sql[]
+  return combine([sql`TRUE`, ...conditions(filter, zone)], 'AND')
 }
 
 /** Builds the condition of all filters of a request. Without filters every event satisfies it. */
 export const buildFilters = ({
   filters,
   filtersOperator,
-}: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator'>): Sql =>
+  time_zone: zone = 'UTC',
+}: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator' | 'time_zone'>): Sql =>
   filters.length === 0
     ? sql`TRUE`
-    : combine(filters.map(buildFilter), filtersOperator === 'or' ? 'OR' : 'AND')
+    : combine(buildAll(filters, zone), filtersOperator === 'or' ? 'OR' : 'AND')

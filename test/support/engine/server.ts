@@ -84,7 +84,7 @@ export async function startServer(
 }
 
 /** Returns the file with the passwords that a server would read from its environment. */
-async function readUsersFile(endpoint: Endpoint): Promise<string> {
+export async function readUsersFile(endpoint: Endpoint): Promise<string> {
   const text = await readFile(packagePath('clickhouse/config/users.xml'), 'utf8')
   return enterPasswords(text, endpoint)
     .replace('<default remove="remove"/>', BOOT)

@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { sql, statement, string, type Sql } from '../../../src/clickhouse/sql.js'
+import { identifier, join, sql, statement, string, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { SESSION_ATTRIBUTES } from '../../../src/model/event-fields.js'
 
@@ -156,14 +156,33 @@ export function nameDerivedUsers(facts: readonly Fact[]): readonly Fact[] {
     .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
 }
 
-/** Lists the rows of the inbox and the working tables that finished loads and deletions should have deleted. */
+/** The tables in which loads are staged. */
+const STAGED_TABLES = [
+  'rows',
+  'exclusions',
+  'kept',
+  'users',
+  'items',
+  'sessions',
+  'past',
+  'moved',
+].map((name) => `loading_${name}`)
+
+/** Lists the rows of the inbox, and the working tables and rows that finished loads and deletions should have deleted. */
 export async function listLeftovers(store: Store): Promise<readonly string[]> {
   const rows = await select<{ what: string }>(
     store,
     sql`
 SELECT concat('row ', toString(row), ' of ', batch) AS what FROM inbox WHERE line != ''
 UNION ALL
-SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^(load|removal|trial)_')`,
+SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^(load|removal|trial)_')
+UNION ALL ${join(
+      STAGED_TABLES.map(
+        (table) =>
+          sql`SELECT concat('rows of ', ${string(table)}) FROM ${identifier(table)} LIMIT 1`,
+      ),
+      sql` UNION ALL `,
+    )}`,
   )
   return rows.map(({ what }) => what)
 }

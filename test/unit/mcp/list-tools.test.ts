@@ -185,5 +185,5 @@ test('a definition is described once: in the first tool that has it', () => {
 test('the list of tools fits in the context of a model, and has plans only on request', () => {
   const offered = listTools(document, chooseTools(false))
   expect(offered.map(({ name }) => name)).not.toContain('explain')
-  expect(Buffer.byteLength(JSON.stringify({ tools: offered }))).toBeLessThan(70_000)
+  expect(Buffer.byteLength(JSON.stringify({ tools: offered }))).toBeLessThan(80_000)
 })

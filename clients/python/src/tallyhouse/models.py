@@ -655,6 +655,21 @@ class UserFilter(TypedDict):
     """`true`: events of anonymous users. `false`: events of identified users."""
 
 
+class ClockFilter(TypedDict):
+    """What the clock showed when the event happened, in the time zone of the query; in UTC for retention. At least one of `weekdays` and
+    `hours` is required, and an event must match both.
+    """
+
+    type: Literal["clock"]
+    """Always `clock`."""
+
+    weekdays: NotRequired[list[int]]
+    """Days of the week: `1` is Monday, `7` is Sunday."""
+
+    hours: NotRequired[list[int]]
+    """Hours of the day: `9` is from 9:00 up to 10:00."""
+
+
 class LocationFilter(TypedDict):
     """The country and city of the session."""
 
@@ -847,6 +862,7 @@ TypedFilter: TypeAlias = (
     | ExitPageFilter
     | EventFilter
     | UserFilter
+    | ClockFilter
     | LocationFilter
     | RegionFilter
     | LanguageFilter

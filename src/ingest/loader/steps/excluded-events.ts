@@ -1,14 +1,17 @@
 /** Finds excluded events: those of bots, and of IP addresses and countries that the project excludes. */
 import { sql, type Sql } from '../../../clickhouse/sql.js'
 import { selectAgents } from './derived-attributes.js'
-import { DURABLE, type LoadTables } from './shared/load-tables.js'
+import { insertStaged, type LoadTables } from './shared/load-tables.js'
 
 /**
  * Puts the valid rows that are excluded into the table `untracked`, each with its project, day and `reason`:
  * `ip`, `country` or `bot`. When several reasons apply, the first of these counts.
  */
-export const findExcludedEvents = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.excludedEvents} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
+export const findExcludedEvents = (tables: LoadTables): Sql =>
+  insertStaged(
+    tables,
+    'excludedEvents',
+    sql`
 WITH
   bots AS (SELECT user_agent FROM (${selectAgents(tables)}) WHERE is_bot),
   excluded AS (SELECT id, arrayJoin(excluded_countries) AS country FROM projects FINAL)
@@ -22,4 +25,5 @@ FROM ${tables.rows} AS load_rows
 ANY LEFT JOIN ${tables.places} AS load_places ON load_places.ip = load_rows.ip
 WHERE fate IN ('ip', 'country') OR (fate = 'kept' AND (
   user_agent IN (SELECT user_agent FROM bots)
-  OR (project_id, load_places.country) IN (SELECT id, country FROM excluded) AND load_rows.country = ''))`
+  OR (project_id, load_places.country) IN (SELECT id, country FROM excluded) AND load_rows.country = ''))`,
+  )

@@ -31,7 +31,7 @@ WITH
       SELECT project_id, user_key, toDate(timestamp) AS on, min(timestamp) AS first, max(timestamp) AS last
       FROM ${tables.kept} WHERE session_id = '' GROUP BY ALL
     ) AS load_days
-    INNER JOIN ${tables.users} USING (project_id, user_key)
+    INNER JOIN ${tables.users} AS load_users USING (project_id, user_key)
     WHERE NOT is_new
   ),
   (SELECT (min(timestamp) - ${SESSION_PAUSE}, max(timestamp) + ${SESSION_PAUSE}) FROM ${tables.kept}) AS around,

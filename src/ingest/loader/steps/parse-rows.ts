@@ -15,7 +15,7 @@ import {
   type RowValidation,
 } from './validate-rows.js'
 import { POSITION } from '../../inbox/position.js'
-import { DURABLE, type LoadTables } from './shared/load-tables.js'
+import { insertStaged, type LoadTables } from './shared/load-tables.js'
 import { buildResidence, type LoadedShardName, type Residence } from './residence.js'
 
 /** A URL's scheme, host with port, path, query with its `?`, fragment with its `#` (RFC 3986 §3). */
@@ -147,8 +147,11 @@ export const parseRows = (
   { maxEventAgeDays, shard }: ParseContext,
   isUnnumbered?: Sql,
   residence = buildResidence(shard),
-): Sql => sql`
-CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
+): Sql =>
+  insertStaged(
+    tables,
+    'rows',
+    sql`
 SELECT
   seq, row,
   toLowCardinality(named_project) AS project_id,
@@ -172,4 +175,5 @@ SELECT
   multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line,
   toLowCardinality(${CLASSIFY_REJECTION}) AS rejection,
   toDate(received_at) AS received_on
-FROM (${validateRows(rows, buildValidation(maxEventAgeDays, isUnnumbered), residence)})`
+FROM (${validateRows(rows, buildValidation(maxEventAgeDays, isUnnumbered), residence)})`,
+  )

@@ -1,5 +1,6 @@
 /** Restores rows of a resumed load that a killed server has taken for stored, but lost. */
 import type { Connection, Settings } from '../../../clickhouse/connection.js'
+import { createLike } from '../../../clickhouse/replicas/create-like.js'
 import { join, sql, statement, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
@@ -99,7 +100,7 @@ async function restoreEvents(
 async function restoreSessions(writer: Connection, tables: LoadTables): Promise<void> {
   const { restoredSessions: restored } = tables
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${restored} SYNC`))
-  await writer.execute(statement(sql`CREATE TABLE ${restored} AS sessions`))
+  await createLike(writer, restored, sql`sessions`)
   await writer.execute(
     statement(
       sql`INSERT INTO ${restored} (${SESSION_COLUMN_LIST}) ${selectMissingSessions(tables)}`,

@@ -9,7 +9,7 @@ import {
 } from '../../../model/fact-columns.js'
 import { isCustomEvent, isPageview, LEAST_EXIT_AT } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
-import { DURABLE, type LoadTables } from './shared/load-tables.js'
+import { insertStaged, type LoadTables } from './shared/load-tables.js'
 import { SESSION_PAUSE_MS } from './shared/session-pause.js'
 
 const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(map))
@@ -20,8 +20,11 @@ const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(ma
  * where the pause is too long. `opens` marks the first item of a run. If a stored session and a new event start at
  * the same moment, the session comes first.
  */
-export const cutRuns = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.runs} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
+export const cutRuns = (tables: LoadTables): Sql =>
+  insertStaged(
+    tables,
+    'runs',
+    sql`
 SELECT
   seq, project_id, user, session_id, is_new, session, load, opens,
   sum(opens) OVER (ORDER BY project_id, user, session_id, since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
@@ -32,7 +35,7 @@ FROM (
       OR (session_id = '' AND toUnixTimestamp64Milli(since) - max(toUnixTimestamp64Milli(until)) OVER before > ${SESSION_PAUSE_MS}) AS opens
   FROM (
     SELECT seq, project_id, user, session_id, timestamp AS since, timestamp AS until, true AS is_new, 0 AS session, 0 AS load
-    FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_key)
+    FROM ${tables.kept} AS load_kept INNER JOIN ${tables.users} AS load_users USING (project_id, user_key)
     UNION ALL
     SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load
     FROM ${tables.nearbySessions} AS load_near
@@ -40,18 +43,23 @@ FROM (
   WINDOW
     earlier AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq),
     before AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-)`
+)`,
+  )
 
 /**
  * Puts the new state of every session that gets events into the table `sessions` of the load, with the columns of
  * the stored `sessions` and the run.
  */
-export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
-CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run ${DURABLE} AS
+export const buildSessions = (tables: LoadTables, load: number): Sql =>
+  insertStaged(
+    tables,
+    'sessions',
+    sql`
 SELECT ${join(SESSION_STATE_COLUMNS)}, ${join(ATTRIBUTE_VALUES)}, aggregated.run AS run
 FROM (${aggregateRuns(tables, load)}) AS aggregated
 INNER JOIN (${selectFirstItems(tables)}) AS built ON built.run = aggregated.run
-${joinEnrichment(tables)}`
+${joinEnrichment(tables)}`,
+  )
 
 /** The attributes of a session: derived ones, or else those of its first item. */
 const ATTRIBUTE_VALUES = SESSION_ATTRIBUTES.map(
@@ -91,7 +99,7 @@ FROM (
     toUInt64(0) AS item_session, timestamp AS item_since, timestamp AS item_until,
     ${isPageview(sql`name`)} AS item_pageviews, ${isCustomEvent(sql`name`)} AS item_events,
     origin AS item_origin, path AS item_path, timestamp AS item_entry_at, path AS item_exit_path, timestamp AS item_exit_at
-  FROM ${tables.runs} AS load_items INNER JOIN ${tables.rows} USING (seq)
+  FROM ${tables.runs} AS load_items INNER JOIN ${tables.rows} AS load_rows USING (seq)
   WHERE is_new
   UNION ALL
   SELECT
@@ -108,7 +116,7 @@ HAVING max(is_new)`
 /** Selects the attributes of the first item of each run, and the columns that others are derived from. */
 const selectFirstItems = (tables: LoadTables): Sql => sql`
 SELECT run, ${mapAttributes((column) => column)}, ${join(SOURCE_COLUMNS)}
-FROM (SELECT seq, run FROM ${tables.runs} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} USING (seq)
+FROM (SELECT seq, run FROM ${tables.runs} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} AS load_rows USING (seq)
 UNION ALL
 SELECT run, ${mapAttributes((column) => sql`load_near.${column}`)}, ${join(SOURCE_COLUMNS.map(() => sql`''`))}
 FROM ${tables.runs} AS load_items ${joinNearbySessions(tables)}
@@ -118,8 +126,11 @@ WHERE NOT is_new AND opens`
  * Puts the stored states that new ones replace into the table `past`, each with the new number and the new
  * attributes of its session. `is_moved` marks sessions whose stored events change.
  */
-export const findPreviousStates = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.previousStates} ENGINE = MergeTree ORDER BY (project_id, session) ${DURABLE} AS
+export const findPreviousStates = (tables: LoadTables): Sql =>
+  insertStaged(
+    tables,
+    'previousStates',
+    sql`
 SELECT
   ${join(SESSION_COLUMNS.map((column) => sql`load_near.${column} AS ${column}`))},
   load_sessions.session AS new_session,
@@ -131,21 +142,26 @@ SELECT
 FROM ${tables.runs} AS load_items
 INNER JOIN ${tables.nearbySessions} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
 INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
-WHERE NOT is_new`
+WHERE NOT is_new`,
+  )
 
 /**
  * Puts the stored events of sessions that were joined, or that got an earlier first event, into the table `moved`
  * with their new values; `past_session` is the session that each event belonged to before.
  */
-export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
-CREATE TABLE ${tables.movedEvents} ENGINE = MergeTree ORDER BY (project_id, timestamp) ${DURABLE} AS
+export const moveEvents = (tables: LoadTables, load: number): Sql =>
+  insertStaged(
+    tables,
+    'movedEvents',
+    sql`
 SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
   load_past.session AS past_session,
   ${join(OWN_COLUMNS)},
   ${mapAttributes((column) => sql`new_${column} AS ${column}`)}
 FROM (SELECT * FROM events WHERE ${isInMovedSession(tables)}) AS events
-INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = events.session`
+INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = events.session`,
+  )
 
 /**
  * Whether a stored event is in a moved session; earlier loads wrote these events. The first condition is a prefix of the

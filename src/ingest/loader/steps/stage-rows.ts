@@ -50,14 +50,13 @@ export async function stageRows(
   options: StageOptions,
 ): Promise<boolean> {
   const { rows, context, isRefused, onAccepted } = options
-  const { unnumbered, ...others } = tables
-  const isUnnumbered = sql`seq IN (SELECT seq FROM ${unnumbered})`
+  const isUnnumbered = sql`seq IN (SELECT seq FROM ${tables.unnumbered})`
   for (let condition: Sql | undefined; ; condition = isUnnumbered) {
     await writer.execute(statement(parseRows(tables, rows, context, condition)))
     if ((await isRefused?.()) === true) return false
     await onAccepted?.()
     if (await stageParsedRows(writer, tables, options)) return true
-    await dropLoadTables(writer, others)
+    await dropLoadTables(writer, tables, 'unnumbered')
   }
 }
 

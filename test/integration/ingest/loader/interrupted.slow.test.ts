@@ -113,7 +113,7 @@ test('what a load has written when it records its blocks is on disk, except roll
   const flushed = await select<{ name: string }>(
     store,
     sql`
-SELECT replaceRegexpOne(name, '^load_[0-9]+_', 'load_') AS name FROM system.tables
+SELECT name FROM system.tables
 WHERE database = currentDatabase() AND engine_full LIKE '%fsync_after_insert = 1, fsync_part_directory = 1%'
 ORDER BY name`,
   )
@@ -124,16 +124,17 @@ ORDER BY name`,
     'forwards',
     'inbox',
     'inbox_cursor',
-    'load_items',
-    'load_kept',
-    'load_moved',
-    'load_past',
-    'load_rows',
-    'load_sessions',
-    'load_untracked',
-    'load_users',
+    'loading_exclusions',
+    'loading_items',
+    'loading_kept',
+    'loading_moved',
+    'loading_past',
+    'loading_rows',
+    'loading_sessions',
+    'loading_users',
     'loads',
     'moves',
+    'paired_projects',
     'project_changes',
     'query_usage',
     'rejections',

@@ -1,6 +1,9 @@
-/** A load that an earlier build has staged: its tables lack the columns of dimensions that this build has gained. */
+/**
+ * A load that an earlier build has staged: in tables of its own, which lack the columns of dimensions that this build has gained.
+ */
 import { expect, test } from '@jest/globals'
-import { declaredName, identifier, join, sql, statement } from '../../../../src/clickhouse/sql.js'
+import type { Connection } from '../../../../src/clickhouse/connection.js'
+import { identifier, sql, statement, uint64 } from '../../../../src/clickhouse/sql.js'
 import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { withDatabase } from '../../../support/store/database.js'
@@ -11,13 +14,33 @@ import { createWorld, runQuery } from '../../../support/world/world.js'
 
 const database = withDatabase()
 
-/** What the earlier build did not know: a dimension with rollups, and one that only filters. */
-const MISSING = {
-  rows: ['os', 'referrer_url'],
-  sessions: ['os', 'referrer_url'],
-  past: ['os', 'referrer_url', 'new_os', 'new_referrer_url'],
-  moved: ['os', 'referrer_url'],
+/**
+ * The tables of the earlier build, by the tables that this one stages in, with the columns that it did not know: of a dimension with
+ * rollups, and of one that only filters.
+ */
+const FORMER = {
+  rows: { name: 'rows', lacks: sql`, os, referrer_url, received_on, rejection` },
+  exclusions: { name: 'untracked', lacks: sql`` },
+  kept: { name: 'kept', lacks: sql`` },
+  users: { name: 'users', lacks: sql`` },
+  items: { name: 'items', lacks: sql`` },
+  sessions: { name: 'sessions', lacks: sql`, os, referrer_url` },
+  past: { name: 'past', lacks: sql`, os, referrer_url, new_os, new_referrer_url` },
+  moved: { name: 'moved', lacks: sql`, os, referrer_url` },
 } as const
+
+/** Moves what a load has staged to where the earlier build had it. */
+async function stageAsFormerly(writer: Connection, load: number): Promise<void> {
+  for (const [table, { name, lacks }] of Object.entries(FORMER)) {
+    const staged = identifier(`loading_${table}`)
+    await writer.execute(
+      statement(sql`
+CREATE TABLE ${identifier(`load_${load}_${name}`)} ENGINE = MergeTree ORDER BY tuple() AS
+SELECT * EXCEPT (staged_load${lacks}) FROM ${staged} WHERE staged_load = ${uint64(load)}`),
+    )
+    await writer.execute(statement(sql`ALTER TABLE ${staged} DROP PARTITION ${uint64(load)}`))
+  }
+}
 
 test('it is published with the default values of the missing columns', async () => {
   const { store } = database
@@ -33,11 +56,7 @@ test('it is published with the default values of the missing columns', async () 
     BrokenError,
   )
   const [staged] = await findUnfinishedLoads(store.writer)
-  for (const [table, columns] of Object.entries(MISSING)) {
-    const drops = columns.map((column) => sql`DROP COLUMN ${declaredName(column)}`)
-    const name = identifier(`load_${staged!.number}_${table}`)
-    await store.writer.execute(statement(sql`ALTER TABLE ${name} ${join(drops)}`))
-  }
+  await stageAsFormerly(store.writer, staged!.number)
   await loadWaiting(store.writer)
   const { data } = await runQuery(store, project, {
     date_range: ['2026-01-10', '2026-01-10'],
@@ -55,6 +74,24 @@ test('it is published with the default values of the missing columns', async () 
       metrics: { users: 1, pageviews: 2, visits: 1, visit_duration: 600 },
     },
   ])
+  await expectConsistentFacts(store, project.id)
+  expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+  expect(await listLeftovers(store)).toEqual([])
+})
+
+test('it is published if its tables were moved before a kill, and each of them once', async () => {
+  const { store } = database
+  const project = await createWorld(store, [])
+  await feed(store, project.id, [{ timestamp: '2026-02-10T10:00:00Z', user_id: 'a', path: '/a' }])
+  await expect(loadStream(breakAfter(store.writer, /INSERT INTO users/))).rejects.toThrow(
+    BrokenError,
+  )
+  const [staged] = await findUnfinishedLoads(store.writer)
+  await stageAsFormerly(store.writer, staged!.number)
+  for (const statements of [/INSERT INTO .*staged_load/s, /DROP TABLE .* SYNC/]) {
+    await expect(loadWaiting(breakAfter(store.writer, statements))).rejects.toThrow(BrokenError)
+  }
+  await loadWaiting(store.writer)
   await expectConsistentFacts(store, project.id)
   expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
   expect(await listLeftovers(store)).toEqual([])

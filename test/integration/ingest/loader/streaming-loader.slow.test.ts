@@ -320,7 +320,7 @@ test('a load that cannot go on is an error in the log, also of the next process,
   const [unfinished] = await findUnfinishedLoads(store.writer)
   const { number, batch, step } = unfinished!
   const load = { number, batch, step }
-  const [rows, away] = [`load_${number}_rows`, 'away'].map(identifier)
+  const [rows, away] = ['loading_rows', 'away'].map(identifier)
   await store.writer.execute(statement(sql`RENAME TABLE ${rows!} TO ${away!}`))
 
   for (const process of ['the first', 'one after it']) {

@@ -15,6 +15,7 @@ describe('resolveQuery', () => {
       projectIds: ['p1'],
       period,
       metrics: ['users', 'pageviews', 'events'],
+      goals: [],
       grouping: { kind: 'none' },
       predicate: { kind: 'all', of: [] },
       order: { by: 'users', direction: 'desc' },

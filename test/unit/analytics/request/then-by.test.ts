@@ -113,6 +113,7 @@ test('the largest groups are those with the highest value of the first metric ov
     projectIds: ['p'],
     period: resolveRange(MONTH),
     metrics: ['bounce_rate'],
+    goals: [],
     grouping: { kind: 'property', name: 'plan' },
     predicate: query.predicate,
     order: { by: 'bounce_rate', direction: 'desc' },

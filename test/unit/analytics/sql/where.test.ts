@@ -7,6 +7,7 @@ import {
 } from '../../../../src/analytics/sql/where.js'
 import type { DimensionName } from '../../../../src/model/dimensions.js'
 import type { Predicate } from '../../../../src/analytics/request/filters.js'
+import type { Period } from '../../../../src/analytics/request/period.js'
 import type { StringOperator } from '../../../../src/contract/api.js'
 import { sql, statement, type Sql } from '../../../../src/clickhouse/sql.js'
 
@@ -16,7 +17,13 @@ const selectFrom =
   (table: Sql) =>
   (condition: Sql): Sql =>
     sql`SELECT session FROM ${table} WHERE ${condition}`
-const select = { key: sql`session`, byEvents: selectFrom(sql`e`), byColumns: selectFrom(sql`s`) }
+const YEAR = { start: new Date('2026-01-01T00:00:00Z'), end: new Date('2027-01-01T00:00:00Z') }
+const select = {
+  period: YEAR,
+  key: sql`session`,
+  byEvents: selectFrom(sql`e`),
+  byColumns: selectFrom(sql`s`),
+}
 const lower = (predicate: Predicate, rows: RowKind = 'events') =>
   statement(writeCondition(predicate, rows, select))
 
@@ -185,13 +192,30 @@ describe('writeCondition', () => {
   })
 })
 
+test('the clock of a zone is known to the statement, with its changes around the period', () => {
+  const clock = (zone: string, part: 'weekday' | 'hour', values: readonly string[]): Predicate => ({
+    ...{ kind: 'clock', part, zone, values },
+  })
+  expect(lower(clock('UTC', 'weekday', ['6', '7']))).toEqual({
+    query:
+      'toString(positiveModulo(intDiv((intDiv(toUnixTimestamp64Milli(timestamp), 1000) + {p0:Int64}), 86400) + 3, 7) + 1) IN ({p1:Array(String)})',
+    query_params: { p0: 0, p1: ['6', '7'] },
+  })
+  const { query_params } = lower(clock('Europe/Berlin', 'hour', ['09']))
+  // Winter and summer time of 2025, 2026 and 2027.
+  expect(query_params['p1']).toEqual([3600, 7200, 3600, 7200, 3600, 7200, 3600])
+})
+
 const JANUARY = { start: new Date('2026-01-01Z'), end: new Date('2026-02-01Z') }
 const FEBRUARY = { start: new Date('2026-02-01Z'), end: new Date('2026-03-01Z') }
 
 test('sessions are selected for each period of a statement', () => {
   const where = createWhereWriter(any('page:exit'))
-  const selectOf = (table: Sql) => ({ ...select, byColumns: selectFrom(table) })
-  const fragment = sql`${where('events', selectOf(sql`january`), JANUARY)}, ${where('events', selectOf(sql`february`), FEBRUARY)}`
+  const selectOf = (table: Sql, period: Period) => ({
+    ...{ ...select, period },
+    byColumns: selectFrom(table),
+  })
+  const fragment = sql`${where('events', selectOf(sql`january`, JANUARY))}, ${where('events', selectOf(sql`february`, FEBRUARY))}`
   const write = (table: string) =>
     `(session IN (SELECT session FROM ${table} WHERE (notEmpty(exit_path)) != (notEmpty('')))) != (notEmpty(''))`
   expect(statement(fragment).query).toBe(`${write('january')}, ${write('february')}`)
@@ -204,7 +228,8 @@ test('the writer of a statement sends the values of a predicate once for each ki
     operator: 'eq',
     value: 'x',
   })
-  const fragment = sql`${where('events', select, JANUARY)}, ${where('entries', select, JANUARY)}, ${where('events', select, FEBRUARY)}`
+  const january = { ...select, period: JANUARY }
+  const fragment = sql`${where('events', january)}, ${where('entries', january)}, ${where('events', { ...select, period: FEBRUARY })}`
   expect(statement(fragment)).toEqual({
     query: 'path = {p0:String}, entry_path = {p1:String}, path = {p0:String}',
     query_params: { p0: 'x', p1: 'x' },

@@ -25,6 +25,11 @@ test.each<[string, object]>([
   ['page:path is /a,/b', path('is', '/a', '/b')],
   ['event:prop:plan is pro', { property: 'plan', operator: 'is', value: ['pro'] }],
   ['event:prop:plan is set', { property: 'plan', operator: 'is_set' }],
+  ['segment is mobile-de', { type: 'segment', value: 'mobile-de' }],
+  [
+    'segment is not mobile-de',
+    { type: 'group', operator: 'not', filters: [{ type: 'segment', value: 'mobile-de' }] },
+  ],
   ['visit with page:path is /', { type: 'visit', filters: [path('is', '/')] }],
   [
     'visit without page:path is /',

@@ -1,7 +1,7 @@
 /** Drops duplicates and numbers the users of a load. */
 import { sql, uint64, type Sql } from '../../../../clickhouse/sql.js'
 import { deriveUserId, isIncluded, SALTS, selectFirstOfIds } from './derived-users.js'
-import { DURABLE, type LoadTables } from '../shared/load-tables.js'
+import { insertStaged, type LoadTables } from '../shared/load-tables.js'
 import { selectNightEvents } from './night-events.js'
 import { hashUserId } from './user-numbers.js'
 
@@ -16,14 +16,17 @@ export const keepRows = (tables: LoadTables, hasNights: boolean): Sql => {
   const saltDay = hasNights
     ? sql`toDate(load_rows.timestamp) - (load_rows.seq IN (${selectNightEvents(tables)}))`
     : sql`toDate(load_rows.timestamp)`
-  return sql`
-CREATE TABLE ${tables.kept} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
+  return insertStaged(
+    tables,
+    'kept',
+    sql`
 SELECT *, ${hashUserId(sql`user_id`)} AS user_key FROM (
   SELECT seq, project_id, timestamp, session_id, if(user_id != '', user_id, ${deriveUserId(SALT)}) AS user_id
   FROM (SELECT *, ${saltDay} AS salt_day FROM ${tables.rows} AS load_rows) AS load_rows
   LEFT JOIN (${SALTS}) AS salts ON salts.day = load_rows.salt_day
   WHERE ${isIncluded(tables)} AND (event_key = 0 OR seq IN (${selectFirstOfIds(tables)}))
-)`
+)`,
+  )
 }
 
 /** A dry run makes no salts: its users need not be those of the import, but they must be as many. */
@@ -34,8 +37,11 @@ const SALT = sql`if(salts.salt != '', salts.salt, toString(load_rows.salt_day))`
  * of a new user is the next after those of earlier loads, in order of first appearance. It may be too high to be stored:
  * `number` is the number, and `user` the same if it is not.
  */
-export const numberUsers = (tables: LoadTables, load: number): Sql => sql`
-CREATE TABLE ${tables.users} ENGINE = MergeTree ORDER BY (project_id, user_key) ${DURABLE} AS
+export const numberUsers = (tables: LoadTables, load: number): Sql =>
+  insertStaged(
+    tables,
+    'users',
+    sql`
 SELECT
   batch.project_id AS project_id, batch.user_key AS user_key, batch.user_id AS user_id,
   known.user = 0 AS is_new,
@@ -44,7 +50,7 @@ SELECT
   ${uint64(load)} AS load
 FROM (
   SELECT project_id, user_key, argMin(user_id, (timestamp, seq)) AS user_id, min((timestamp, seq)) AS first
-  FROM ${tables.kept} GROUP BY ALL
+  FROM ${tables.kept} AS load_kept GROUP BY ALL
 ) AS batch
 LEFT JOIN (
   SELECT DISTINCT project_id, user_key, user FROM user_keys
@@ -53,4 +59,5 @@ LEFT JOIN (
 LEFT JOIN (
   SELECT project_id, toUInt64(max(last)) AS last FROM user_counts
   WHERE project_id IN (SELECT project_id FROM ${tables.kept}) GROUP BY project_id
-) AS counts ON counts.project_id = batch.project_id`
+) AS counts ON counts.project_id = batch.project_id`,
+  )

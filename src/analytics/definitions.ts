@@ -1,11 +1,11 @@
 /** Looks up the goals and segments that requests name: a request is resolved with what they mean when it arrives. */
-import type { AnalyticsQueryRequest, Filter } from '../../contract/api.js'
-import { createValidationError } from '../../contract/errors.js'
-import { isRecord, mapRecord } from '../../lib/records.js'
-import { createResolver, type Definition, type Resolver } from '../../model/definitions.js'
-import type { AnyBody, OperationBase, ValidBody } from '../operation.js'
-import { applyRules } from './cross-field-rules.js'
-import { checkFilterLimits } from './filter-limits.js'
+import type { AnalyticsQueryRequest, Filter } from '../contract/api.js'
+import { createValidationError } from '../contract/errors.js'
+import { isRecord, mapRecord } from '../lib/records.js'
+import { createResolver, type Definition, type Resolver } from '../model/definitions.js'
+import type { AnyBody, OperationBase, ValidBody } from './operation.js'
+import { applyRules } from './request/cross-field-rules.js'
+import { checkFilterLimits } from './request/filter-limits.js'
 
 type Metrics = AnalyticsQueryRequest['metrics']
 

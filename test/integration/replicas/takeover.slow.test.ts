@@ -1,0 +1,256 @@
+/** A replica finishes what another one has begun, wherever that one was killed. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from '../../../src/clickhouse/connection.js'
+import { acquireLease, LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease/lease.js'
+import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/standby.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { createRandom } from '../../../src/demo/random.js'
+import { IS_THOROUGH } from '../../support/effort.js'
+import { describePair, startPair, type Pair } from '../../support/pair/pair.js'
+import {
+  createReplicatedStore,
+  type ReplicatedStore,
+  type ReplicaStore,
+} from '../../support/pair/replicated-store.js'
+import { expectConsistentFacts, listLeftovers, select } from '../../support/store/facts.js'
+import {
+  checkRollups,
+  deleteUser,
+  loadStream,
+  loadWaiting,
+  rebuildRollups,
+} from '../../support/store/loading.js'
+import { feed } from '../../support/store/stream.js'
+import { until } from '../../support/until.js'
+import { createWorld } from '../../support/world/world.js'
+
+const TAKEOVERS = IS_THOROUGH ? 60 : 1
+const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
+
+/** Reads all tables with rows, each as a hash of its rows. */
+async function hashTables({ store }: ReplicaStore): Promise<Readonly<Record<string, string>>> {
+  const tables = await select<{ name: string }>(
+    store,
+    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%' ORDER BY name`,
+  )
+  const hashes: Record<string, string> = {}
+  for (const { name } of tables) {
+    const { rows } = await store.admin.query<{ hash: string }>({
+      query: `SELECT concat(toString(count()), ' ', hex(groupBitXor(sipHash64(*)))) AS hash FROM ${name}`,
+      query_params: {},
+    })
+    hashes[name] = rows[0]!.hash
+  }
+  return hashes
+}
+
+/** Sends events with ids until it is stopped, and each again until it is confirmed. */
+function startSender(
+  stores: readonly Store[],
+  project: string,
+  sender: number,
+): { stop(): Promise<number> } {
+  const random = createRandom(SEED + sender)
+  let isStopped = false
+  const run = async (): Promise<number> => {
+    let confirmed = 0
+    for (let n = 0; !isStopped; n += 1) {
+      const lines = Array.from({ length: 1 + random.below(5) }, (_, i) => ({
+        timestamp: `2026-01-${String(1 + random.below(28)).padStart(2, '0')}T10:${String(random.below(60)).padStart(2, '0')}:00Z`,
+        user_id: `user-${random.below(40)}`,
+        path: `/${random.below(9)}`,
+        country: ['DE', 'FR', 'US'][random.below(3)],
+        event_id: `${sender}-${n}-${i}`,
+      }))
+      // As long as nobody confirms them, they are sent again: to the other replica.
+      for (let to = random.below(2); ; to = 1 - to) {
+        const isStored = await feed(stores[to]!, project, lines).then(
+          () => true,
+          () => false,
+        )
+        if (isStored) break
+        await sleep(50)
+      }
+      confirmed += lines.length
+      await sleep(random.below(100))
+    }
+    return confirmed
+  }
+  const ended = run()
+  return {
+    stop: () => {
+      isStopped = true
+      return ended
+    },
+  }
+}
+
+describePair('a replicated store', () => {
+  let pair: Pair
+  let replicated: ReplicatedStore
+  beforeAll(async () => {
+    pair = await startPair()
+    replicated = await createReplicatedStore(pair)
+  })
+  afterAll(async () => {
+    await replicated.close()
+    await pair.stop()
+  })
+
+  const expectEqualTables = async (): Promise<void> => {
+    const [a, b] = replicated.stores
+    expect(await findLacking(a.store.admin)).toEqual(new Map())
+    expect(await findLacking(b.store.admin)).toEqual(new Map())
+    expect(await hashTables(b)).toEqual(await hashTables(a))
+  }
+
+  test('has the same tables on both replicas, and no plain one', async () => {
+    const [a, b] = replicated.stores
+    const plain = sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT startsWith(engine, 'Replicated')`
+    expect([await select(a.store, plain), await select(b.store, plain)]).toEqual([[], []])
+    await expectEqualTables()
+  })
+
+  test('gets back on a standby what was dropped or changed there', async () => {
+    const [a, b] = replicated.stores
+    const readSchema = ({ store, replica }: ReplicaStore): Promise<readonly object[]> =>
+      select(
+        store,
+        sql`
+SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() ORDER BY name`,
+      ).then((rows) =>
+        (rows as readonly { name: string; create_table_query: string }[]).map((row) => ({
+          ...row,
+          create_table_query: row.create_table_query.replace(`'${replica.name}'`, `'replica'`),
+        })),
+      )
+    for (const change of [
+      sql`DROP TABLE feed_visits`,
+      sql`ALTER TABLE event_changes ADD COLUMN of_nobody UInt8`,
+      sql`CREATE TABLE of_nobody (x UInt8) ENGINE = Null`,
+    ]) {
+      await b.store.admin.execute(statement(change))
+    }
+    await alignStandby(a.store.admin, b.store.admin)
+    expect(await readSchema(b)).toEqual(await readSchema(a))
+  })
+
+  test('gives a lease to one process, whichever replica it asks', async () => {
+    const [a, b] = replicated.stores
+    const lease = await acquireLease(a.store.writer, 'moves')
+    await expect(
+      withLease(b.store.writer, 'moves', () => Promise.resolve(), { waitMs: 500 }),
+    ).rejects.toThrow(LeaseTimeoutError)
+    expect(await lease.isWanted()).toBe(true)
+    await lease.assertHeld()
+    await lease.release()
+    const next = await withLease(b.store.writer, 'moves', ({ generation }) =>
+      Promise.resolve(generation),
+    )
+    expect(next).toBe(lease.generation + 1)
+    await expect(lease.assertHeld()).rejects.toThrow('lost')
+  })
+
+  test('lets one of many contenders take each generation', async () => {
+    const connections = replicated.stores.flatMap(({ endpoint }) => [
+      connect(endpoint, 'writer'),
+      connect(endpoint, 'writer'),
+    ])
+    let inside = 0
+    const generations: number[] = []
+    const contend = async (connection: (typeof connections)[number]): Promise<void> => {
+      for (let i = 0; i < 3; i += 1) {
+        await withLease(connection, 'projects', async ({ generation }) => {
+          inside += 1
+          expect(inside).toBe(1)
+          await sleep(5)
+          inside -= 1
+          generations.push(generation)
+        })
+      }
+    }
+    await Promise.all(connections.map(contend))
+    expect(generations).toEqual([...new Set(generations)].sort((one, other) => one - other))
+    expect(generations).toHaveLength(12)
+    await Promise.all(connections.map((connection) => connection.close()))
+  })
+
+  test('deletes users, moves events between sessions and rebuilds rollups as one server does', async () => {
+    const [a, b] = replicated.stores
+    const { store } = a
+    const project = await createWorld(store, [])
+    const send = (...events: readonly object[]): Promise<void> => feed(b.store, project.id, events)
+    await send(
+      { timestamp: '2026-01-10T10:10:00Z', user_id: 'a', path: '/b', country: 'DE' },
+      { timestamp: '2026-01-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
+      { timestamp: '2026-02-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
+    )
+    await loadWaiting(store.writer)
+    // It comes before a stored session, which then has another country.
+    await send({ timestamp: '2026-01-10T10:00:00Z', user_id: 'a', path: '/a', country: 'FR' })
+    await loadWaiting(store.writer)
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+
+    await deleteUser(store, project.id, 'b')
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(
+      await select(
+        store,
+        sql`SELECT country, count() AS events FROM events WHERE project_id = ${string(project.id)} GROUP BY country`,
+      ),
+    ).toEqual([{ country: 'FR', events: 2 }])
+
+    await rebuildRollups(store.writer, {})
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(await listLeftovers(store)).toEqual([])
+    await expectEqualTables()
+  })
+
+  test(`loses and doubles no event in ${TAKEOVERS} takeovers (seed ${SEED})`, async () => {
+    const random = createRandom(SEED)
+    const project = await createWorld(replicated.stores[0].store, [])
+    const stores = replicated.stores.map(({ store }) => store)
+    const senders = [1, 2, 3].map((sender) => startSender(stores, project.id, sender))
+    let [active, standby]: readonly ReplicaStore[] = replicated.stores
+    for (let n = 0; n < TAKEOVERS; n += 1) {
+      const killed: ReplicaStore = active
+      const next: ReplicaStore = standby
+      // It loads until it is killed.
+      const loading = (async () => {
+        for (;;) await loadStream(killed.store.writer)
+      })().catch((error: unknown) => error)
+      await sleep(200 + random.below(3_000))
+      await killed.replica.kill()
+      replicated.setQuorum(1)
+      await loading
+      expect(await findLacking(next.store.admin)).toEqual(new Map())
+      await loadWaiting(next.store.writer)
+      await expectConsistentFacts(next.store, project.id)
+      await killed.replica.start()
+      await until(async () => (await findLacking(killed.store.admin)).size === 0)
+      await alignStandby(next.store.admin, killed.store.admin)
+      replicated.setQuorum(2)
+      ;[active, standby] = [next, killed]
+    }
+    const confirmed = await Promise.all(senders.map((sender) => sender.stop()))
+    const { store } = active
+    await loadWaiting(store.writer)
+    const total = confirmed.reduce((sum, count) => sum + count, 0)
+    expect(
+      await select(
+        store,
+        sql`SELECT count() AS events FROM events WHERE project_id = ${string(project.id)}`,
+      ),
+    ).toEqual([{ events: total }])
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(await listLeftovers(store)).toEqual([])
+    await expectEqualTables()
+  })
+})

@@ -1,0 +1,192 @@
+/** Runs two engines that replicate tables through a ZooKeeper, as two servers with the accounts of clickhouse/config do. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { open, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import path from 'node:path'
+import { describe } from '@jest/globals'
+import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
+import { findLibrary, NoEngineError } from '../../../src/clickhouse/embedded/engine-package.js'
+import {
+  LOCKED,
+  READY,
+  START,
+  type LaunchOptions,
+} from '../../../src/clickhouse/embedded/launcher/protocol.js'
+import { createAddresses, getPort } from '../../../src/clickhouse/embedded/member.js'
+import { sendStatement } from '../../../src/clickhouse/embedded/send-statement.js'
+import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { readUsersFile } from '../engine/server.js'
+import { createEngineFolder } from '../engine/shared-engine.js'
+import { describeFile } from './replicate.mjs'
+import { findMissingZooKeeper, startZooKeeper, type ZooKeeper } from './zookeeper.js'
+
+export interface Replica {
+  readonly name: string
+  readonly endpoint: Endpoint
+  readonly nativePort: number
+  /** Ends the engine as a power failure of its process does. */
+  kill(): Promise<void>
+  /** Starts the engine after `kill`. */
+  start(): Promise<void>
+  /** Stops the engine's process in its tracks, until `resume`. */
+  suspend(): void
+  resume(): void
+}
+
+export interface Pair {
+  readonly keeper: ZooKeeper
+  readonly replicas: readonly [Replica, Replica]
+  stop(): Promise<void>
+}
+
+const LAUNCHER = packagePath('dist/clickhouse/embedded/launcher/launcher.js')
+const PATCH = packagePath('test/support/pair/replicate.mjs')
+const LIMITS = { serverMemory: 2 * 1024 ** 3, queryMemory: 1024 ** 3 }
+
+/** Returns why no pair can run here; undefined if one can. */
+function findMissing(): string | undefined {
+  try {
+    return describeFile(findLibrary()) ?? findMissingZooKeeper()
+  } catch (error) {
+    if (error instanceof NoEngineError) return error.reason
+    throw error
+  }
+}
+
+/** Describes tests that need a pair. Where none can run they are skipped, and their name says why. */
+export function describePair(name: string, tests: () => void): void {
+  const missing = findMissing()
+  if (missing === undefined) describe(name, tests)
+  else describe.skip(`${name} (${missing})`, tests)
+}
+
+/** Starts a ZooKeeper and two engines, `a` and `b`, each with an empty database. */
+export async function startPair(): Promise<Pair> {
+  const folder = await createEngineFolder()
+  const keeper = await startZooKeeper(path.join(folder, 'keeper'))
+  const [first, second] = await createAddresses(2)
+  const accounts = first!.endpoint.accounts
+  const create = (
+    name: string,
+    { endpoint, nativePort }: NonNullable<typeof first>,
+  ): Promise<Replica> =>
+    createReplica(name, {
+      folder: path.join(folder, name),
+      endpoint: { ...endpoint, accounts },
+      nativePort,
+      keeperPort: keeper.port,
+    })
+  const replicas = [await create('a', first!), await create('b', second!)] as const
+  await Promise.all(replicas.map((replica) => replica.start()))
+  for (const { endpoint } of replicas) {
+    await sendStatement(endpoint, 'admin', `CREATE DATABASE ${endpoint.database}`, 60_000)
+  }
+  return {
+    keeper,
+    replicas,
+    stop: async () => {
+      await Promise.all(replicas.map((replica) => replica.kill()))
+      await keeper.kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+interface ReplicaOptions {
+  readonly folder: string
+  readonly endpoint: Endpoint
+  readonly nativePort: number
+  readonly keeperPort: number
+}
+
+async function createReplica(name: string, options: ReplicaOptions): Promise<Replica> {
+  const { folder, endpoint, nativePort } = options
+  await mkdir(folder, { recursive: true })
+  await configure(name, options)
+  let child: ChildProcess | undefined
+  return {
+    name,
+    endpoint,
+    nativePort,
+    async kill() {
+      const running = child
+      if (running === undefined) return
+      child = undefined
+      const ended = new Promise((resolve) => running.once('exit', resolve))
+      running.kill('SIGKILL')
+      await ended
+    },
+    async start() {
+      child = await launch(name, options)
+    },
+    suspend: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+  }
+}
+
+/** The host on which a replica is asked by others. Clients reach it on 127.0.0.1. */
+const getReplicaHost = (name: string): string => (name === 'a' ? '127.0.0.11' : '127.0.0.12')
+
+async function configure(
+  name: string,
+  { folder, endpoint, keeperPort }: ReplicaOptions,
+): Promise<void> {
+  await writeConfiguration(folder, endpoint, LIMITS)
+  await writeFile(path.join(folder, 'users.xml'), await readUsersFile(endpoint))
+  const file = path.join(folder, 'config.xml')
+  const text = await readFile(file, 'utf8')
+  // All these engines have one server id, so each has a path for its session. The pools are those of a server: `clickhouse local` fetches
+  // one part at a time.
+  const replication = `
+  <listen_host>127.0.0.1</listen_host>
+  <listen_host>${getReplicaHost(name)}</listen_host>
+  <zookeeper>
+    <node><host>127.0.0.1</host><port>${keeperPort}</port></node>
+    <session_timeout_ms>5000</session_timeout_ms>
+    <operation_timeout_ms>4000</operation_timeout_ms>
+    <sessions_path>/clickhouse/sessions-${name}</sessions_path>
+  </zookeeper>
+  <keeper_map_path_prefix>/keeper_map</keeper_map_path_prefix>
+  <background_fetches_pool_size>8</background_fetches_pool_size>
+  <background_schedule_pool_size>32</background_schedule_pool_size>
+</clickhouse>`
+  const others = text.replace(
+    /\s*<background_schedule_pool_size>.*?<\/background_schedule_pool_size>/,
+    '',
+  )
+  await writeFile(file, others.replace('</clickhouse>', replication))
+}
+
+/** Starts the launcher of the embedded engine with the patch, and waits until the engine is ready. */
+async function launch(
+  name: string,
+  { folder, endpoint, nativePort }: ReplicaOptions,
+): Promise<ChildProcess> {
+  const port = getPort(endpoint)
+  const options: LaunchOptions = {
+    engineDir: folder,
+    library: findLibrary(),
+    port,
+    nativePort,
+    holder: { pid: process.pid, purpose: 'jest' },
+  }
+  const lock = await open(path.join(folder, 'lock'), 'w+')
+  const child = spawn(process.execPath, ['--import', PATCH, LAUNCHER, JSON.stringify(options)], {
+    cwd: folder,
+    env: { HOME: folder, TZ: 'UTC', REPLICA_ADDRESS: `${getReplicaHost(name)}:${port}` },
+    stdio: ['pipe', 'pipe', 'pipe', lock.fd],
+    detached: true,
+  })
+  await lock.close()
+  let output = ''
+  child.stderr!.setEncoding('utf8').on('data', (text) => (output += String(text)))
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`replica ${name} ended: ${output}`)))
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (line === LOCKED) child.stdin!.write(`${START}\n`)
+      if (line === READY) resolve()
+    })
+  })
+  return child
+}
