@@ -30,6 +30,7 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
   const { state, change } = parts
   const zone = state.zone ?? parts.ownZone
   const shown = findShown(parts, query)
+  const noted = useNotes(parts.api, projectId)
   const series =
     shown.kind === 'ready'
       ? readSeries(shown.body, {
@@ -72,8 +73,8 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
       {series !== undefined && shown.kind === 'ready' && (
         <>
           <NotedChart
-            {...{ series, zone, zoom, projectId }}
-            api={parts.api}
+            {...{ series, zone, zoom }}
+            notes={noted}
             response={shown.body}
             isOld={shown.isOld}
           />
@@ -86,7 +87,9 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
 
 type SeriesZoom = (series: Series, first: number, last: number) => void
 
-interface NotedChartProps extends Pick<Parts, 'api'>, Pick<ChartSectionProps, 'projectId'> {
+interface NotedChartProps {
+  /** All notes of the project. */
+  readonly notes: readonly Note[]
   readonly series: Series
   readonly response: QueryResponse
   readonly isOld: boolean
@@ -95,9 +98,9 @@ interface NotedChartProps extends Pick<Parts, 'api'>, Pick<ChartSectionProps, 'p
 }
 
 /** The chart between its legend and the notes of its period. */
-function NotedChart({ series, response, isOld, zone, zoom, api, projectId }: NotedChartProps) {
+function NotedChart({ series, response, isOld, zone, zoom, notes: all }: NotedChartProps) {
   const { from, to } = response.period
-  const notes = useNotes(api, projectId).filter(
+  const notes = all.filter(
     ({ at, until }) =>
       Date.parse(until ?? at) >= Date.parse(from) && Date.parse(at) < Date.parse(to) + 1000,
   )

@@ -146,7 +146,12 @@ function CsvButton({ api, query }: { readonly api: Api; readonly query: Query })
   }
   return (
     <>
-      <button class="csv" disabled={status.isBusy} onClick={() => void download()}>
+      {/* A button that is disabled loses the focus, and the menu would close. */}
+      <button
+        class="csv"
+        aria-disabled={status.isBusy}
+        onClick={() => !status.isBusy && void download()}
+      >
         CSV
       </button>
       <span role="status">{status.message}</span>
