@@ -62,8 +62,9 @@ SELECT ${key}, ${string(state)}, now64(3), ${string(HOLDER)}, ${string(connectio
     isStrict,
   )
 
-/** Keeper's error for a row that exists, as ClickHouse passes it on. */
-const EXISTS = 'Node exists'
+/** Whether the row exists already: Keeper's error, as ClickHouse passes it on. */
+const isExisting = (error: unknown): boolean =>
+  getClickHouseReason(error)?.includes('Node exists') === true
 
 const listGenerations: LeaseStore['listGenerations'] = (connection, name) =>
   read(
@@ -81,7 +82,7 @@ export const LEASE_ROWS: LeaseStore = {
       await writeRow(connection, getKey(name, number), 'held', true)
       return true
     } catch (error) {
-      if (getClickHouseReason(error)?.includes(EXISTS) === true) return false
+      if (isExisting(error)) return false
       throw error
     }
   },
@@ -103,8 +104,14 @@ FROM leases WHERE key = ${getKey(name, number)}`,
     if (row === undefined) return undefined
     return { isReleased: row.state === 'released', silence: row.silence, name: row.holder }
   },
-  requestRelease: (connection, name, number) =>
-    writeRow(connection, getRequestKey(name, number), 'wanted'),
+  async requestRelease(connection, name, number) {
+    try {
+      await writeRow(connection, getRequestKey(name, number), 'wanted')
+    } catch (error) {
+      // Another process has requested it at the same moment.
+      if (!isExisting(error)) throw error
+    }
+  },
   async isReleaseRequested(connection, name, number) {
     const rows = await read(
       connection,

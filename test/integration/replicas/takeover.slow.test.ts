@@ -7,7 +7,7 @@ import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/stan
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { createRandom } from '../../../src/demo/random.js'
-import { IS_THOROUGH } from '../../support/effort.js'
+import { scaled, thoroughTest } from '../../support/effort.js'
 import { describePair, startPair, type Pair } from '../../support/pair/pair.js'
 import {
   createReplicatedStore,
@@ -26,7 +26,7 @@ import { feed } from '../../support/store/stream.js'
 import { until } from '../../support/until.js'
 import { createWorld } from '../../support/world/world.js'
 
-const TAKEOVERS = IS_THOROUGH ? 60 : 1
+const TAKEOVERS = scaled(6)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
 /** Reads all tables with rows, each as a hash of its rows. */
@@ -179,7 +179,7 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     await Promise.all(connections.map((connection) => connection.close()))
   })
 
-  test('deletes users, moves events between sessions and rebuilds rollups as one server does', async () => {
+  thoroughTest('deletes users, moves events between sessions and rebuilds rollups as one server does', async () => {
     const [a, b] = replicated.stores
     const { store } = a
     const project = await createWorld(store, [])
@@ -212,7 +212,7 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     await expectEqualTables()
   })
 
-  test(`loses and doubles no event in ${TAKEOVERS} takeovers (seed ${SEED})`, async () => {
+  thoroughTest(`loses and doubles no event in ${TAKEOVERS} takeovers (seed ${SEED})`, async () => {
     const random = createRandom(SEED)
     const project = await createWorld(replicated.stores[0].store, [])
     const stores = replicated.stores.map(({ store }) => store)
