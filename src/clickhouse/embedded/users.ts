@@ -22,7 +22,8 @@ const TABLE_ENGINES = [
  * clickhouse/config/users.xml are the same.
  */
 export const READER_TABLES = [
-  ...['projects', 'api_keys', 'public_keys', 'events', 'sessions', 'users', 'usage'],
+  ...['projects', 'definitions', 'api_keys', 'public_keys'],
+  ...['events', 'sessions', 'users', 'usage'],
   ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
   ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
   ...['pairs_monthly', 'pair_users_monthly', 'paired_projects'],

@@ -1,5 +1,6 @@
 /** The accounts in clickhouse/config/users.xml, for a ClickHouse server, have the rights that the service needs and no others. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { listDefinitions } from '../../../src/projects/definitions.js'
 import { listPublicKeys } from '../../../src/auth/public-keys.js'
 import { requireUpToDate } from '../../../src/bootstrap/prepare-store.js'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
@@ -78,6 +79,7 @@ test('the reader may do what a service asks of it', async () => {
   expect(await readRollupState(store.lookups)).toBe('current')
   expect(await countWaitingRows(store.lookups)).toEqual({ rows: 0, oldestMs: 0, oldestAt: 0 })
   expect(await listPublicKeys(store.lookups)).toEqual([])
+  expect(await listDefinitions(store.lookups, 'shop')).toEqual([])
 })
 
 test('users.xml and the embedded engine grant the reader the same tables', async () => {
