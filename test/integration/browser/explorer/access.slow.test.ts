@@ -106,6 +106,8 @@ describeExplorer('the explorer and its key', (started) => {
     const body = { error: { code: 'SERVICE_UNAVAILABLE', message } }
     const asked: string[][] = []
     const respond = async (request: HTTPRequest): Promise<void> => {
+      // The notes are asked for with GET.
+      if (request.method() !== 'POST') return request.continue()
       const sent = (await request.fetchPostData()) ?? '{}'
       const { queries } = JSON.parse(sent) as { queries: { id: string }[] }
       asked.push(queries.map(({ id }) => id))
