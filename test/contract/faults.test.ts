@@ -449,6 +449,17 @@ describe('filters', () => {
     ...['page', 'event', 'location', 'utm_tags'].map((type): Case => [filtered({ type }), {}]),
     [filtered({ type: 'user' }), { 'filters.0.anonymous': REQUIRED }],
     [filtered({ type: 'user', anonymous: 'true' }), { 'filters.0.anonymous': 'must be a boolean' }],
+    [filtered({ type: 'clock' }), { 'filters.0': 'must have at least 2 members' }],
+    [filtered({ type: 'clock', weekdays: [6, 7], hours: [0, 23] }), {}],
+    [filtered({ type: 'clock', hours: [] }), { 'filters.0.hours': 'must have at least 1 item' }],
+    [
+      filtered({ type: 'clock', weekdays: [0], hours: [24, 9.5] }),
+      {
+        'filters.0.weekdays.0': 'must be at least 1',
+        'filters.0.hours.0': 'must be at most 23',
+        'filters.0.hours.1': 'must be an integer',
+      },
+    ],
     ...[...STRING_FILTERS, ...LIST_FILTERS].map((type): Case => [
       filtered({ type }),
       all({ value: REQUIRED, operator: REQUIRED }),

@@ -122,6 +122,7 @@ const MESSAGES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ['minItems', describeCount('at least', 'item')],
   ['maxItems', describeCount('at most', 'item')],
   ['items', describeCount('at most', 'item')],
+  ['minProperties', describeCount('at least', 'member')],
   ['maxProperties', ({ limit }) => `must have at most ${String(limit)} entries`],
   ['minLength', describeCount('at least', 'character')],
   ['maxLength', describeCount('at most', 'character')],
