@@ -1,6 +1,6 @@
 /** The commands `tallyhouse goal set | list | delete` and `tallyhouse segment set | list | delete`. */
 import type { Command } from 'commander'
-import type { Definition, DefinitionKind } from '../model/definitions.js'
+import { pickSettings, type Definition, type DefinitionKind } from '../model/definitions.js'
 import type { Filter } from '../contract/api.js'
 import { ApiError } from '../contract/errors.js'
 import { UserError } from '../lib/errors.js'
@@ -102,10 +102,9 @@ function addList(command: Command, kind: DefinitionKind, context: CommandContext
     )
 }
 
-const toJson = ({ kind, name, filters, value }: Definition): object => ({
-  name,
-  filters,
-  ...(kind === 'goal' ? { value } : {}),
+const toJson = (definition: Definition): object => ({
+  name: definition.name,
+  ...pickSettings(definition),
 })
 
 const formatDefinitions = (kind: DefinitionKind, found: readonly Definition[]): string =>

@@ -4,6 +4,7 @@ import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
 import {
   checkDefinition,
   listNamedSegments,
+  pickSettings,
   type Definition,
   type DefinitionKind,
 } from '../model/definitions.js'
@@ -38,7 +39,7 @@ export async function putDefinition(
   definition: Definition,
   check?: CheckChange,
 ): Promise<boolean> {
-  const { kind, name, filters, value } = definition
+  const { kind, name } = definition
   requireValid(definition)
   const before = await change(context, project, (known) => {
     const current = known.find(isNamed(kind, name))
@@ -57,7 +58,7 @@ export async function putDefinition(
     project,
     target: name,
     ...(before === undefined ? {} : { before: pickSettings(before) }),
-    after: { filters, ...(kind === 'goal' ? { value } : {}) },
+    after: pickSettings(definition),
   })
   return before === undefined
 }
@@ -95,11 +96,6 @@ const isNamed =
   (kind: DefinitionKind, name: string) =>
   (one: Definition): boolean =>
     one.kind === kind && one.name === name
-
-const pickSettings = ({ kind, filters, value }: Definition): Readonly<Record<string, unknown>> => ({
-  filters,
-  ...(kind === 'goal' ? { value } : {}),
-})
 
 function requireValid({ kind, name, filters, value }: Definition): void {
   if (!NAME.test(name)) {

@@ -17,6 +17,16 @@ export interface Definition {
   readonly value: NonNullable<GoalMetric['value']> | null
 }
 
+/** Returns what a goal or a segment is defined by: a segment has no value. */
+export const pickSettings = ({
+  kind,
+  filters,
+  value,
+}: Definition): Pick<Definition, 'filters'> & Partial<Pick<Definition, 'value'>> => ({
+  filters,
+  ...(kind === 'goal' ? { value } : {}),
+})
+
 /** Finds what is wrong with a definition, beside the others of its project. */
 export function checkDefinition(
   { kind, name, filters }: Definition,

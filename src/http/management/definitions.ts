@@ -1,5 +1,10 @@
 /** The operations on the goals and segments of projects. */
-import { DEFINITION_KINDS, type Definition, type DefinitionKind } from '../../model/definitions.js'
+import {
+  DEFINITION_KINDS,
+  pickSettings,
+  type Definition,
+  type DefinitionKind,
+} from '../../model/definitions.js'
 import type { GoalSettings } from '../../contract/management-api.js'
 import { MissingError } from '../../lib/errors.js'
 import { deleteDefinition, putDefinition, type CheckChange } from '../../management/definitions.js'
@@ -117,10 +122,9 @@ const createCheck =
     }
   }
 
-const presentDefinition = ({ kind, name, filters, value }: Definition): object => ({
-  name,
-  filters,
-  ...(kind === 'goal' ? { value } : {}),
+const presentDefinition = (definition: Definition): object => ({
+  name: definition.name,
+  ...pickSettings(definition),
 })
 
 function sendDefinition(
