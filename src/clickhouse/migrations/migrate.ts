@@ -112,9 +112,7 @@ async function apply(
     // If this process was suspended, another one may have taken over and applied this migration.
     for (const lease of leases) await lease.assertHeld()
     try {
-      const { replica } = admin
-      const own = replica === undefined ? query : replicateTable(query, replica)
-      await admin.execute({ query: own, query_params: {} })
+      await admin.execute({ query: replicateTable(query, admin.replica), query_params: {} })
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new MigrationError(migration.name, `statement ${i + 1} failed: ${reason}`, { cause })

@@ -18,7 +18,6 @@ const LAST_OF_FLOOR: Omit<Applied, 'number'> = {
 
 /** Creates the table if it is missing. */
 export async function createMigrationLog(connection: Connection): Promise<void> {
-  const { replica } = connection
   const { query, query_params } = statement(sql`
       CREATE TABLE IF NOT EXISTS migrations
       (
@@ -29,10 +28,7 @@ export async function createMigrationLog(connection: Connection): Promise<void> 
       )
       ENGINE = MergeTree
       ORDER BY number`)
-  await connection.execute({
-    query: replica === undefined ? query : replicateTable(query, replica),
-    query_params,
-  })
+  await connection.execute({ query: replicateTable(query, connection.replica), query_params })
 }
 
 /**

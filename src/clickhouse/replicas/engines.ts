@@ -16,14 +16,21 @@ const COMMENT_LINE = /^\s*--.*$/gm
 /**
  * Returns the statement that creates a table as a replica; a statement that creates no MergeTree table stays as it is. A plain table
  * recognises no repeated insert unless it is told to, so neither does its replica.
+ *
+ * @param replica undefined for a store on one server, whose tables are plain
  */
-export function replicateTable(query: string, { name: replica, path }: Replica): string {
+export function replicateTable(query: string, replica: Replica | undefined): string {
+  if (replica === undefined) return query
   const text = query.replaceAll(COMMENT_LINE, '')
   const table = NAME.exec(text)?.[1]
   const engine = ENGINE.exec(text)
   if (table === undefined || engine === null) return query
   const [whole, family = '', others = ''] = engine
-  const args = [`'${path}/${table}'`, `'${replica}'`, ...(others === '' ? [] : [others])]
+  const args = [
+    `'${replica.path}/${table}'`,
+    `'${replica.name}'`,
+    ...(others === '' ? [] : [others]),
+  ]
   const replicated = text.replace(whole, `ENGINE = Replicated${family}(${args.join(', ')})`)
   const window = WINDOW.exec(text)
   const added = [
