@@ -86,7 +86,10 @@ interface WhereContext {
 /** Writes the condition that a row of this kind satisfies exactly when the predicate holds. `dimension` is that of rows of a rollup. */
 export type WhereWriter = (rows: RowKind, context: WhereContext, dimension?: string) => Sql
 
-/** Whether the condition on a term depends on the period: it selects sessions of it where the rows are events, or knows its changes of the clock. */
+/**
+ * Whether the condition on a term depends on the period: where the rows are events, it selects sessions of the period; or it knows when
+ * the clock is changed.
+ */
 const dependsOnPeriod = (term: Term): boolean =>
   term.kind === 'visit' ||
   term.kind === 'clock' ||
