@@ -53,7 +53,7 @@ export const FUNNEL: Operation<
       project.id,
       resolveAllowedPeriod(request, project, first, now),
     ),
-  plan: (request, query, plan) => ({
+  plan: (query, plan, request) => ({
     plan: planOrderedEvents(query, plan),
     steps: parseSteps(request),
     within: request.within,

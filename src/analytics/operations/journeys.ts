@@ -64,7 +64,7 @@ export const JOURNEYS: Operation<
       project.id,
       resolveAllowedPeriod(request, project, first, now),
     ),
-  plan: (request, query, plan) => ({
+  plan: (query, plan, request) => ({
     plan: planOrderedEvents(query, plan),
     anchor: parseAnchor(request),
     isBackward: request.from === undefined,

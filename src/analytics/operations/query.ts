@@ -69,7 +69,7 @@ export const QUERY: Operation<
   normalize: omitEmptyMetrics,
   checkFormat: checkFormatOfAll,
   resolve: resolveRequest,
-  plan: (_request, query, plan) => planWithOthers(query, plan),
+  plan: planWithOthers,
   listPlans: (plan) => [plan],
   read: (plan, { nonce, group, run }) => runPlan(plan, nonce, group, run),
   shape: (_request, query, answer) => shapeRows(query, answer),

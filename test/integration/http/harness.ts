@@ -21,6 +21,7 @@ import { ApiError } from '../../../src/contract/errors.js'
 import type { RunningRequest } from '../../../src/http/query/context.js'
 import type { AuthContext } from '../../../src/http/server/request-context.js'
 import { compileContract, type Contract } from '../../../src/http/validation/contract.js'
+import { logPlan } from '../../../src/http/query/plan-log.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
 import type { ShareDependencies } from '../../../src/http/share/read-share.js'
 import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
@@ -191,6 +192,7 @@ function openData(
     },
     firstEventAt: firstEventAt ?? (() => Promise.resolve(null)),
     now: () => request.now ?? NOW,
+    onPlan: (plan) => logPlan(request.logger, plan),
   }
 }
 
