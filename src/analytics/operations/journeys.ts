@@ -22,7 +22,7 @@ import {
 import { parseFilters, type Predicate } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
 import type { Query } from '../request/query.js'
-import { resolveAllowedPeriod } from '../request/retention.js'
+import { resolveAllowedPeriod } from '../request/allowed-period.js'
 import { listFilters, type PlacedFilter } from '../request/walk-filters.js'
 import type { Operation } from '../operation.js'
 import { computeShare, planOrderedEvents } from './funnel.js'

@@ -6,7 +6,7 @@ import { GRANULARITIES } from '../../model/granularities.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Resolve } from '../operation.js'
 import type { Period } from '../request/period.js'
-import { resolveAllowedPeriod } from '../request/retention.js'
+import { resolveAllowedPeriod } from '../request/allowed-period.js'
 
 /** The cohorts are numbered as the buckets of a time series are. */
 export interface Grid {

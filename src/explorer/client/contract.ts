@@ -15,7 +15,6 @@ export type FunnelResponse = Schemas['FunnelResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']
 export type Plan = Schemas['QueryPlan']
-export type RetentionPlan = Schemas['RetentionPlan']
 export type Explanation =
   | Schemas['ExplainResponse']
   | Schemas['RetentionExplainResponse']

@@ -100,7 +100,7 @@ export interface AskedState extends ExplorerState {
 }
 
 export const COHORTS = ['day', 'week', 'month'] as const
-/** How long the intervals of retention are. */
+/** How long the intervals of cohorts are. */
 export type Cohort = (typeof COHORTS)[number]
 
 export const DEFAULT_STATE: AskedState = {

@@ -4,7 +4,7 @@ import { FUNNEL } from '../../../../src/analytics/operations/funnel.js'
 import { JOURNEYS } from '../../../../src/analytics/operations/journeys.js'
 import { QUERY } from '../../../../src/analytics/operations/query.js'
 import { VALUES } from '../../../../src/analytics/operations/values.js'
-import { resolveAllowedPeriod } from '../../../../src/analytics/request/retention.js'
+import { resolveAllowedPeriod } from '../../../../src/analytics/request/allowed-period.js'
 import type { DateRange } from '../../../../src/contract/api.js'
 
 const NOW = new Date('2026-03-29T20:00:00Z')
