@@ -135,7 +135,7 @@ test('with and without cache the same bytes, while events arrive, move and are d
   expect(found.different).toEqual([])
   // The comparison would be in vain without these.
   expect(found.hits).toBeGreaterThan(50)
-  expect([...found.hitPaths].sort()).toEqual(['funnel', 'journeys', 'query', 'retention'])
+  expect(found.hitPaths).toEqual(new Set(ASKED.map(([name]) => name)))
   expect(found.compared).toBeGreaterThan(50)
   expect(found.versions.size).toBeGreaterThan(ROUNDS)
 })
