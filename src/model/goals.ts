@@ -3,7 +3,7 @@ import { numberedName, sql, type Sql } from '../clickhouse/sql.js'
 import type { GoalMetric as AskedMetric } from '../contract/api.js'
 import { mapRecord } from '../lib/records.js'
 
-/** The name of a metric of a goal, but for its value, which is a metric over numbers. */
+/** The name of a metric of a goal. Its value has none: it is a metric over numbers. */
 export type GoalMetricName = Exclude<AskedMetric['metric'], 'value'>
 
 /** The column of rows of events that says whether they are conversions of a goal. @param goal its place among those of the query */

@@ -109,7 +109,7 @@ async function findLastEvent(
 
 interface Waiting {
   readonly rows: number
-  /** Of the oldest, in milliseconds by the clock of the store; 0 without rows. */
+  /** The age of the oldest row, in milliseconds by the clock of the store; 0 without rows. */
   readonly ageMs: number
 }
 

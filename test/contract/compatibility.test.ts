@@ -1,5 +1,5 @@
 /**
- * Whoever wrote a program against the last release needs no change: the compiler compares the contracts with those of the release,
+ * Programs that were written against the last release need no change: the compiler compares the contracts with those of the release,
  * in generated/released. Requests of the release must be requests of today, and responses of today responses of the release.
  */
 import { expect, test } from '@jest/globals'

@@ -1,4 +1,4 @@
-/** The operations that the page asks: their paths, and their names in the client for TypeScript. A new one is a row. */
+/** The operations that the page uses: their paths, and their names in the client for TypeScript. A new one is a row. */
 import type { Query } from '../client/contract.js'
 
 interface Endpoint<Asked> {

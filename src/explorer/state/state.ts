@@ -71,7 +71,7 @@ export interface Details {
 /** The dialog with a funnel. */
 export interface Funnel {
   readonly steps: readonly FieldFilter[]
-  /** What the steps lie within: a visit, or so many days. */
+  /** What the steps lie within: a visit, or a number of days. */
   readonly within: 'visit' | number
 }
 

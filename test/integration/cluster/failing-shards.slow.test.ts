@@ -51,7 +51,7 @@ const countRunning = (): Promise<readonly number[]> =>
     }),
   )
 
-/** Waits until each shard works on so many queries. */
+/** Waits until each shard works on this number of queries. */
 const untilRunning = (wanted: readonly [number, number]) =>
   until(async () => String(await countRunning()) === String(wanted))
 const untilAnswered = () => until(async () => (await getCode(run(ONE))) === 'none')

@@ -66,7 +66,7 @@ test('a widening that is killed everywhere goes on, and counts what arrives mean
     await widenKilled('killed', places)
     expect(await readVisibleFacts(cluster, 'killed')).toEqual(facts)
     if (places % 3 !== 0) continue
-    // Whoever looked the project up before the switch still writes into its former shard.
+    // A process that looked the project up before the switch still writes into its former shard.
     late += 1
     await feed(second.store, 'killed', listLate(late))
     await feed(second.store, 'same', listLate(late))
@@ -141,7 +141,7 @@ test.each([
   await expect(widen(cluster, id, width)).rejects.toThrow(message)
 })
 
-test('a project is not widened again before its derived users are divided anew', async () => {
+test('a project is not widened again before its derived users are divided again', async () => {
   await createOn(cluster, 'again', 'shard1')
   await widen(cluster, 'again', 2)
   await expect(widen(cluster, 'again', 4)).rejects.toThrow(

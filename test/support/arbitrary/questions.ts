@@ -73,7 +73,7 @@ const otherFilter: fc.Arbitrary<Filter> = fc.oneof(
   ),
 )
 
-/** A value in one of so many cases, else undefined. */
+/** A value in one of `n` cases, otherwise undefined. */
 const oneIn = <T>(cases: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: cases - 1, arbitrary: fc.constant(undefined) }, arbitrary)
 

@@ -338,7 +338,7 @@ const OPTIONAL = [
   'having',
 ] as const
 
-/** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */
+/** The members that are shown only if they were sent, and the size of the buckets. `interval:auto` has no size without those members. */
 function showOptional(
   request: AnalyticsQueryRequest,
   period: DuckPeriod,
