@@ -31,7 +31,7 @@ export interface Config extends Stores {
   readonly logLevel: Value<'LOG_LEVEL'>
   /** How long a query may take, including the time that it waits for its turn. */
   readonly queryTimeoutMs: number
-  /** How many queries run at once: of one API key, and of all keys together. */
+  /** How many queries run at once: per API key, and in all. */
   readonly queriesPerKey: number
   readonly queries: number
   /** How many megabytes of responses are kept in memory; 0 for none. */

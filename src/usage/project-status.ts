@@ -50,7 +50,7 @@ export interface ProjectProblem {
   readonly message: string
 }
 
-/** Rejected rows are kept for so long. */
+/** How long rejected rows are kept. */
 const REJECTED_DAYS = 7
 const MAX_SAMPLES = 5
 const MAX_SAMPLE_LENGTH = 1_000

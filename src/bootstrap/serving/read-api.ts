@@ -245,7 +245,7 @@ function openResponseCache(options: ServiceOptions, findData: FindData): Respons
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
 const MAX_WAITING = 256
 
-/** How many responses are streamed at once: of a project, and of all. Others wait for a place. */
+/** How many responses are streamed at once: per project, and in all. Others wait for a place. */
 export const STREAMS: PlaceLimits = {
   perKey: 2,
   inAll: 4,

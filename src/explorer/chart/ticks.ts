@@ -32,7 +32,7 @@ const STEP_MS: Readonly<Record<BucketSize, number>> = {
 }
 
 /**
- * Chooses which buckets the axis names: those that start the finest unit of which there is room for all.
+ * Chooses which buckets the axis names: those that start a unit. It takes the finest unit whose names all have room.
  *
  * @param labels the starts of the buckets, with their offsets from UTC
  * @param room how many names fit beside each other

@@ -1,4 +1,4 @@
-/** The contract of the API: what is asked, and what is answered. */
+/** The contract of the API: the types of requests and responses. */
 import type { components } from '../../../generated/openapi.js'
 import type { WithoutForms } from '../../contract/api.js'
 

@@ -7,7 +7,7 @@ interface TableRequest {
   readonly body: object
 }
 
-/** Builds the request for all rows of which the page shows some. */
+/** Builds the request for all rows. The page shows only some of them. */
 export function buildTableRequest({
   operation,
   body,

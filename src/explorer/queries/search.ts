@@ -42,7 +42,7 @@ const MAX_PROPERTIES = 3
 /** How many letters the values that are asked for contain. More letters search among those. */
 const STEM_LENGTH = 2
 
-/** The first letters of a text, which decide what is asked; undefined if it has too few. */
+/** The first letters of a text, which decide what the query asks for; undefined if it has too few. */
 export function findStem(text: string): string | undefined {
   const letters = Array.from(text)
   return letters.length < STEM_LENGTH ? undefined : letters.slice(0, STEM_LENGTH).join('')

@@ -29,7 +29,7 @@ export const endsNow = (period: ShownPeriod): boolean =>
   typeof period === 'string' && !OVER.includes(period)
 
 const MINUTE_MS = 60_000
-/** How many minutes the live period has, of which the last one still runs. */
+/** How many minutes the live period has. The last one still runs. */
 export const LIVE_MINUTES = 30
 
 /** The period to ask about at a moment. */

@@ -99,7 +99,7 @@ export async function countQueries(
 }
 
 /**
- * Maps items, of which at most `limit` are worked on at a time, begun in their order. After an error no other is begun.
+ * Maps items in their order, at most `limit` at a time. After an error no other is begun.
  *
  * @returns the results in the order of the items
  * @throws the error of the first work that failed, after all that were begun have ended

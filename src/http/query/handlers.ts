@@ -23,7 +23,7 @@ import { sendOutcome } from './send-outcome.js'
  */
 export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 
-/** Returns the Authorization header of a request. One with several of them is treated as one without a key. */
+/** Returns the Authorization header of a request; undefined if there are several, as if there were no key. */
 export function readAuthorization({ headersDistinct }: IncomingMessage): string | undefined {
   const [header, ...others] = headersDistinct['authorization'] ?? []
   return others.length === 0 ? header : undefined

@@ -76,7 +76,7 @@ interface Chosen extends Stretches {
   readonly bytes: number
 }
 
-/** Returns those of the loads of which rows still wait. */
+/** Returns the loads that still have waiting rows. */
 async function findWaiting(
   writer: Connection,
   loads: readonly AbandonedLoad[],

@@ -1,4 +1,4 @@
-/** Queries across shards of which one fails: the error that the caller gets, and that no shard works on in vain. */
+/** Queries across shards when one of them fails: the error that the caller gets, and that the other shards stop working. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createQueryRunner, type QueryScope } from '../../../src/clickhouse/run.js'
 import { sql, statement, type Sql, type Statement } from '../../../src/clickhouse/sql.js'

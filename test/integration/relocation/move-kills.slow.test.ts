@@ -61,7 +61,7 @@ test('a move that is killed everywhere goes on, and counts what arrives meanwhil
     await loadShard(cluster, cluster.shards[0])
     await loadShard(cluster, cluster.shards[1]!)
   }
-  // What arrived after the end of the move, and the services forward.
+  // Events that arrived after the end of the move, which the services forward.
   await forwardRows(cluster)
   await loadShard(cluster, cluster.shards[1]!)
   expect(extra).toBeGreaterThan(2)

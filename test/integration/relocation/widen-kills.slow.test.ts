@@ -47,7 +47,7 @@ const COUNTED = new Set(
 /** How many statements further each process gets than the one before. */
 const STEP = stride(1_801)
 
-/** Events that arrive late: of a new user, of a known one, and of one without an id. */
+/** Late events from a new user, a known one, and one without an id. */
 const listLate = (nth: number): readonly object[] =>
   [{ user_id: `late-${nth}` }, { user_id: 'user-1' }, { ip: '203.0.113.3', user_agent: 'A' }].map(
     (who, i) => ({ ...who, timestamp: '2024-03-01T10:00:00Z', event_id: `late-${nth}-${i}` }),

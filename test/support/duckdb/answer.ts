@@ -65,7 +65,7 @@ async function answerCompared(
 ): Promise<AnalyticsQueryResponse> {
   const [field, direction] = request.order_by[0] ?? []
   const against = field?.includes(':') === true && /^(change|difference):/.test(field)
-  // Rows that are chosen or ordered by what is not in the statement are read all, in the order of their groups.
+  // If rows are chosen or ordered by values that the statement lacks, all rows are read, in the order of their groups.
   const isWhole = against || request.having !== undefined || request.include?.lost === true
   const plain = against ? { ...request, order_by: [] } : request
   const { period, query, ...rest } = await answerRows(database, plain, clock, undefined, isWhole)
