@@ -18,7 +18,7 @@ export type SumMeasure = (typeof EVENT_SUMS)[number] | (typeof VISIT_SUMS)[numbe
 export type NamedMeasure = SumMeasure | 'users' | 'new_users'
 
 /** What is computed from events alone: from the numbers in a property, or from the conversions of a goal. */
-export type EventMeasure = NumberMeasure | GoalMeasure
+type EventMeasure = NumberMeasure | GoalMeasure
 
 /** Measures with a name, and those of events alone. */
 export type Measure = NamedMeasure | EventMeasure

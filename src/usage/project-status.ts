@@ -36,7 +36,7 @@ export interface ProjectStatus {
 }
 
 /** A rejected row. */
-export interface RejectedSample {
+interface RejectedSample {
   readonly at: Date
   readonly reason: string
   /** The start of its text, without IP addresses. */
@@ -44,7 +44,7 @@ export interface RejectedSample {
 }
 
 /** What needs attention, or will change by itself: `deletion` and `relocation` are under way. */
-export interface ProjectProblem {
+interface ProjectProblem {
   readonly kind: 'deletion' | 'relocation' | 'late_events' | 'held_data'
   /** What is wrong, and what to do about it. */
   readonly message: string

@@ -21,10 +21,7 @@ import {
   type Export,
 } from './statement.js'
 
-export interface ExportDependencies extends Pick<
-  PlanDependencies,
-  'firstEventAt' | 'now' | 'group'
-> {
+interface ExportDependencies extends Pick<PlanDependencies, 'firstEventAt' | 'now' | 'group'> {
   readonly stream: StreamRows
   /** The most events that one statement should read; a default if left out. */
   readonly maxSliceEvents?: number

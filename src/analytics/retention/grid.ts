@@ -50,7 +50,7 @@ type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>
  *
  * @throws ApiError VALIDATION_ERROR if it has too many counts
  */
-export function resolveGrid(request: Sized, period: Period, now: Date): Grid {
+function resolveGrid(request: Sized, period: Period, now: Date): Grid {
   const errors = checkGridSize(request, period)
   if (errors.length > 0) throw createValidationError(errors)
   const [firstCohort, lastCohort] = numberBuckets(request.interval, period)

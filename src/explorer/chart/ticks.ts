@@ -1,7 +1,6 @@
 /** Which buckets the axis of time names: hours, midnights, Mondays, firsts of months, quarters or years. */
+import { DAY_MS, MINUTE_MS } from '../../lib/time.js'
 import { type BucketSize, isWeekend, readClock } from '../format/dates.js'
-
-const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000]
 
 const countMonths = (ms: number): number => {
   const date = new Date(ms)

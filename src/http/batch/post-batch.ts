@@ -56,7 +56,7 @@ export async function runBatch(
  * @param refusals the errors of queries that are not to be run, by position
  * @param add is called with each result as soon as it is there
  */
-export async function answerBatch(
+async function answerBatch(
   endpoints: Endpoints,
   { queries, include }: BatchRequest,
   refusals: readonly (ApiError | undefined)[],

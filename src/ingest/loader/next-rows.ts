@@ -34,7 +34,7 @@ export const MAX_LOAD: LoadLimits = { rows: 250_000, bytes: 64 * MB }
 const MAX_STRETCHES = uint64(1_000)
 
 /** The rows of the stream that are loaded next. */
-export interface NextRows extends LoadSource {
+interface NextRows extends LoadSource {
   /** The sum of the lengths of their lines. */
   readonly bytes: number
   /** The most rows that it could have; fewer than usual after a load of these rows was abandoned. */
