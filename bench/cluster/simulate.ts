@@ -78,7 +78,7 @@ export function simulate(simulation: Simulation): Simulated {
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), p999: quantile(times, 0.999) }
 }
 
-/** Draws by how much a shard is slower than its median: as recorded, whatever its size. */
+/** Draws how much slower than its median a shard is, from what was recorded for shards of any size. */
 function drawExcess(
   { loadingShare, lateShare, lateMs }: Assumptions,
   { idle, loading }: QuestionTimings,

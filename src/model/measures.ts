@@ -48,6 +48,6 @@ export function getColumn(measure: Measure): Sql {
 export const mergeMeasure = (measure: Measure, column: Sql): Sql =>
   isOfNumbers(measure) ? mergeNumbers(measure, column) : sql`sum(${column})`
 
-/** Returns a measure without any row, other than a bitmap of users. */
+/** Returns the value of a measure for a group without rows. Bitmaps of users have another one. */
 export const getNothing = (measure: Measure): Sql =>
   isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`

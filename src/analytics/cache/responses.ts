@@ -227,8 +227,8 @@ async function keep(
 }
 
 /**
- * Resolves a request without the store; returns undefined when that needs the first event, which is unknown, or the request is
- * refused: its computation refuses it in its turn.
+ * Resolves a request without the store. Returns undefined if it needs the first event and that is unknown, and for a request that is
+ * refused: it is refused when its turn comes.
  */
 function resolveKnown(
   { operation, request, project }: CacheableRequest,

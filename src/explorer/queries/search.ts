@@ -77,7 +77,7 @@ export function buildValuesOf(field: Field, state: AskedState, text: string): Qu
   }
 }
 
-/** Builds the queries with the whole text for fields that have more values with its stem than a response. */
+/** Builds queries that search for the whole text, for the fields where the stem matched more values than a response holds. */
 export const buildNarrowedQueries = (
   state: AskedState,
   responses: readonly (readonly [field: Field, response: QueryResponse])[],
