@@ -34,7 +34,7 @@ const QUERY = {
   group_by: ['country'] as const,
 }
 
-/** Repeats `work` every so many milliseconds. Returns a function that stops it and rejects as it did. */
+/** Repeats `work` at an interval, in milliseconds. Returns a function that stops it and rejects as it did. */
 function repeat(work: () => Promise<unknown>, everyMs: number): () => Promise<void> {
   const stopping = new AbortController()
   const run = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /** Measures queries while events are loaded, a third of them late: what a publication costs those who ask meanwhile. */
 import { formatTenths, printMachine, printTable } from './shared/figures.js'
-import { percentile, send, withDemoService, type DemoService } from './shared/demo-service.js'
+import { percentile, timeInTurn, withDemoService, type DemoService } from './shared/demo-service.js'
 
 const SECONDS = Number(process.env['SECONDS'] ?? 40)
 /** Events are sent in requests of ten. */
@@ -48,26 +48,13 @@ async function sendEvents(service: DemoService, signal: AbortSignal): Promise<vo
   }
 }
 
-/** The times of all queries, one after another. */
-async function ask(service: DemoService): Promise<Record<string, number[]>> {
-  const times: Record<string, number[]> = {}
-  const until = performance.now() + SECONDS * 1_000
-  while (performance.now() < until) {
-    for (const [name, body] of Object.entries(QUERIES)) {
-      const { status, ms } = await send(service, service.tokens[0]!, body)
-      if (status !== 200) throw new Error(`a query got ${status}`)
-      times[name] = [...(times[name] ?? []), ms]
-    }
-  }
-  return times
-}
-
 await withDemoService(1, {}, async (service) => {
-  await ask(service)
-  const quiet = await ask(service)
+  const ask = () => timeInTurn(service, QUERIES, SECONDS)
+  await ask()
+  const quiet = await ask()
   const stop = new AbortController()
   const sending = sendEvents(service, stop.signal)
-  const live = await ask(service)
+  const live = await ask()
   stop.abort()
   await sending
   await printMachine(new Date())

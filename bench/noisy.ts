@@ -1,7 +1,7 @@
 /** Measures what one API key with 64 connections and the dearest query does to another key. */
 import { printMachine, printTable, formatTenths } from './shared/figures.js'
 import { sendLoad } from './shared/http-load.js'
-import { percentile, send, withDemoService, type DemoService } from './shared/demo-service.js'
+import { percentile, timeInTurn, withDemoService } from './shared/demo-service.js'
 
 const SECONDS = Number(process.env['SECONDS'] ?? 20)
 const CONNECTIONS = 64
@@ -21,23 +21,10 @@ const NEIGHBOUR = {
   '30 days, total': { date_range: '30days' },
 }
 
-/** The times of the neighbour's requests, one after another. */
-async function measure(service: DemoService): Promise<Record<string, number[]>> {
-  const times: Record<string, number[]> = {}
-  const until = performance.now() + SECONDS * 1_000
-  while (performance.now() < until) {
-    for (const [name, body] of Object.entries(NEIGHBOUR)) {
-      const { status, ms } = await send(service, service.tokens[0]!, body)
-      if (status !== 200) throw new Error(`the neighbour got ${status}`)
-      times[name] = [...(times[name] ?? []), ms]
-    }
-  }
-  return times
-}
-
 await withDemoService(2, { QUERY_TIMEOUT_MS: '10000' }, async (service) => {
-  await measure(service)
-  const quiet = await measure(service)
+  const measure = () => timeInTurn(service, NEIGHBOUR, SECONDS)
+  await measure()
+  const quiet = await measure()
   const body = JSON.stringify(DEAREST)
   const other = sendLoad({
     url: `${service.address}/v1/analytics/query`,
@@ -49,7 +36,7 @@ await withDemoService(2, { QUERY_TIMEOUT_MS: '10000' }, async (service) => {
     connections: CONNECTIONS,
     seconds: SECONDS,
   })
-  const noisy = await measure(service)
+  const noisy = await measure()
   const { statuses } = await other
   await printMachine(new Date())
   console.log(

@@ -110,7 +110,7 @@ export interface paths {
          *       the next.
          *     - `median_seconds` is the median, over the users who complete a step, of the time from the step before: from the last event that
          *       can precede it in a chain to the first event that completes it. If events of several visits at the same moment
-         *       are the first, the shortest time counts. Of an even number of users, it is the mean of the two in the middle.
+         *       are the first, the shortest time counts. If the number of users is even, it is the mean of the two in the middle.
          *     - A user without an id is new each day, so chains over several days are those of users with an id.
          */
         readonly post: operations["queryFunnel"];

@@ -26,7 +26,7 @@ export interface Part {
 }
 
 /**
- * Inserts a part of about so many events. Users are numbered anew in each part, as a loader numbers them: densely, in order
+ * Inserts a part of about `count` events. Each part numbers its users from 1 again, as a loader numbers them: densely, in order
  * of appearance. Rollups are rebuilt afterwards.
  */
 export async function insertPart(store: Store, events: number, part: Part): Promise<void> {

@@ -55,7 +55,7 @@ async function fill({ home, shards }: BenchCluster): Promise<Projects> {
 interface Measured {
   readonly ms: number
   readonly p95: number
-  /** Of all engines, per query. */
+  /** The sum over all engines, per query. */
   readonly cpuMs: number
 }
 

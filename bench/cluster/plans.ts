@@ -79,7 +79,7 @@ interface Measured {
   readonly way: string
   readonly width: number
   readonly work: WideWork
-  /** Medians of the CPU time, in milliseconds: of all shards for their parts, and of the one that asks besides. */
+  /** Medians of the CPU time in milliseconds: what all shards take for their parts, and what the one that asks takes besides. */
   readonly shardsMs: number
   readonly askingMs: number
 }

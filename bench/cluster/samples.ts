@@ -1,4 +1,4 @@
-/** Measures what the simulation needs of one shard: its part of the questions, and what asking others costs. */
+/** Measures what the simulation needs of one shard: how long its part of each query takes, and what it costs to ask other shards. */
 import { identifier, sql, statement } from '../../src/clickhouse/sql.js'
 import { acrossStores } from '../../src/cluster/shard-settings.js'
 import type { StoredProject } from '../../src/projects/project.js'

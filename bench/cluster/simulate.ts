@@ -14,7 +14,7 @@ export interface Assumptions {
   readonly lateMs: number
 }
 
-/** How many milliseconds a question takes on one shard with so many events, in the median. */
+/** The median time of a question on one shard with this number of events, in milliseconds. */
 export interface SizePoint {
   readonly events: number
   readonly ms: number
@@ -33,7 +33,7 @@ export function estimateMs(points: readonly SizePoint[], events: number): number
   return from.ms + slope * (events - from.events)
 }
 
-/** The milliseconds of CPU time that a shard needs to ask so many: a line through what was measured. */
+/** The CPU time in milliseconds that a shard needs to ask this number of others: a line through what was measured. */
 export function estimateFanOut(fanOut: Timings['fanOut'], shards: number): number {
   if (shards === 1) return 0
   const mean = (values: readonly number[]): number =>
@@ -78,7 +78,7 @@ export function simulate(simulation: Simulation): Simulated {
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), p999: quantile(times, 0.999) }
 }
 
-/** Draws by how much a shard is slower than its median: as recorded, whatever its size. */
+/** Draws how much slower than its median a shard is, from what was recorded for shards of any size. */
 function drawExcess(
   { loadingShare, lateShare, lateMs }: Assumptions,
   { idle, loading }: QuestionTimings,

@@ -9,7 +9,7 @@ export interface Timings {
   readonly fanOut: readonly FanOut[]
 }
 
-/** A statement that reads nothing, over so many shards that are all one engine. */
+/** A statement that reads nothing, over several shards that are all one engine. */
 export interface FanOut {
   readonly shards: number
   /** With the work of the engine for all these shards. */

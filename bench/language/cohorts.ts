@@ -94,7 +94,7 @@ function selectLevels(
   })
 }
 
-/** `windowFunnel` takes events of the same moment for later ones, of which there are a few. */
+/** `windowFunnel` takes events of the same moment for later ones. There are a few of these. */
 const TOLERANCE = 0.001
 
 function checkLevels(answer: string, [row = {}]: readonly HandRow[]): void {

@@ -65,7 +65,7 @@ async function withPage<T>(
   }
 }
 
-/** Measures paints: of the same page again and again, so that the service knows the answers if it keeps them. */
+/** Measures paints of the same page again and again, so that the service can answer from its cache. */
 async function measurePaints(browser: Browser, service: DemoService): Promise<readonly Paints[]> {
   const paints: Paints[] = []
   for (let i = 0; i <= RUNS; i++) {

@@ -101,6 +101,24 @@ export const send = (
       .end(body === undefined ? undefined : JSON.stringify(body))
   })
 
+/** Sends queries of the first key one after another, for some seconds; returns the milliseconds of each by its name. */
+export async function timeInTurn(
+  service: DemoService,
+  queries: Readonly<Record<string, object | undefined>>,
+  seconds: number,
+): Promise<Record<string, number[]>> {
+  const times: Record<string, number[]> = {}
+  const until = performance.now() + seconds * 1_000
+  while (performance.now() < until) {
+    for (const [name, body] of Object.entries(queries)) {
+      const { status, ms } = await send(service, service.tokens[0]!, body)
+      if (status !== 200) throw new Error(`${name} got ${status}`)
+      times[name] = [...(times[name] ?? []), ms]
+    }
+  }
+  return times
+}
+
 /** The value below which this share of the values lies. */
 export const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * values.length) - 1)] ?? NaN

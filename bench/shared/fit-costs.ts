@@ -1,4 +1,4 @@
-/** Fits what each unit of work costs to measured plans. */
+/** Finds the cost of each unit of work that fits the measured plans best. */
 import { addCosts, UNITS, type Unit, type Work } from '../../src/analytics/plan/cost.js'
 import { buildRecord } from '../../src/lib/records.js'
 

@@ -27,7 +27,7 @@ export type Explanation = Pick<ExplainResponse, 'shards' | 'estimatedRows' | 'st
 /**
  * Explains a validated request.
  *
- * @throws ApiError as `runOperation` does before it runs a statement
+ * @throws what `prepare` rejects with
  */
 export async function explainOperation<Body extends DatedRequest, Resolved, Planned, Response>(
   operation: Operation<Body, Resolved, Planned, StoredResponse, Response>,

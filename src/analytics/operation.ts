@@ -177,8 +177,8 @@ export interface Operation<
 > extends OperationBase<Body> {
   /** Resolves a request at a moment. */
   resolve(...asked: Parameters<Resolve<Body, unknown>>): Resolved
-  /** Plans how to answer. */
-  plan(request: Body, resolved: Resolved, plan: PlanQuery): Planned
+  /** Plans how to answer. @param plan plans a query of it */
+  plan(resolved: Resolved, plan: PlanQuery, request: Body): Planned
   /** Lists the plans that the statements are written from. */
   listPlans(planned: Planned): readonly Plan[]
   /** Runs the statements. @throws what `run` rejects with */

@@ -1,4 +1,4 @@
-/** Runs an operation: resolves a validated request, plans it, reads the rows, and builds the response. */
+/** The steps of an operation: it resolves and plans a validated request, reads the rows, and builds the response. */
 import { createNonce } from '../model/origin.js'
 import { isRollup, type RelationName, WITHOUT_PAIRS } from '../model/relations.js'
 import { planQuery, withoutWholeSessions } from './plan/planner.js'
@@ -29,47 +29,9 @@ export interface Result<Resolved, Response> {
 }
 
 /**
- * Answers a validated request.
- *
- * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for a response that would be too large or for a pattern that only the store
- *   refuses, INTERNAL_ERROR for rows of another project or request, or the error that `firstEventAt` or `run` rejects with
- */
-export async function runOperation<
-  Body extends DatedRequest,
-  Resolved,
-  Planned,
-  Stored extends StoredResponse,
-  Response,
->(
-  operation: Operation<Body, Resolved, Planned, Stored, Response>,
-  request: Body,
-  project: QueriedProject,
-  dependencies: Dependencies,
-): Promise<Result<Resolved, Response>> {
-  const { resolved, planned } = await prepare(operation, request, project, dependencies)
-  const { group, onPlan } = dependencies
-  for (const plan of operation.listPlans(planned)) onPlan?.(plan)
-  const origin = { projectId: project.id, nonce: createNonce() }
-  const run = checkRows(dependencies.run, origin)
-  const stored = await operation
-    .read(planned, { nonce: origin.nonce, group, run })
-    .catch((error: unknown) => {
-      throw namePatterns(error, operation.listPatternFields(request))
-    })
-  return { resolved, rows: operation.shape(request, resolved, stored) }
-}
-
-/** Builds the response to a request from the result of the same, or of another one with the same rows. */
-export const buildResponse = <Body, Resolved, Response>(
-  operation: Pick<Operation<Body, Resolved, never, never, Response>, 'echo'>,
-  request: Body,
-  { resolved, rows }: Result<Resolved, Response>,
-): Echo<Response> & Rows<Response> => ({ ...operation.echo(request, resolved), ...rows })
-
-/**
  * Resolves and plans a validated request, without reading any event.
  *
- * @throws ApiError for a request that is refused, or the error that `firstEventAt` or `readSizes` rejects with
+ * @throws ApiError PLAN_LIMIT_EXCEEDED or VALIDATION_ERROR for a request that is refused, or the error that `firstEventAt` or `readSizes` rejects with
  */
 export async function prepare<Body extends DatedRequest, Resolved, Planned>(
   operation: Pick<Operation<Body, Resolved, Planned, never, never>, 'resolve' | 'plan'>,
@@ -80,7 +42,7 @@ export async function prepare<Body extends DatedRequest, Resolved, Planned>(
   const resolve: Resolve<Body, Resolved> = (...asked) => operation.resolve(...asked)
   const resolved = await resolveNow(resolve, request, project, dependencies)
   const plan = await createPlanner(project, dependencies)
-  return { resolved, planned: operation.plan(request, resolved, plan) }
+  return { resolved, planned: operation.plan(resolved, plan, request) }
 }
 
 /**
@@ -114,3 +76,33 @@ async function createPlanner(
   const allowed = isCut ? withoutWholeSessions(known) : known
   return (query, relations = allowed) => planQuery(query, relations, sizes, group?.width)
 }
+
+/**
+ * Reads the rows of a response that has been planned.
+ *
+ * @throws ApiError VALIDATION_ERROR for a response that would be too large or for a pattern that only the store refuses,
+ *   INTERNAL_ERROR for rows of another project or request, or the error that `run` rejects with
+ */
+export async function runPlanned<Body, Resolved, Planned, Stored extends StoredResponse, Response>(
+  operation: Operation<Body, Resolved, Planned, Stored, Response>,
+  request: Body,
+  { id }: Pick<QueriedProject, 'id'>,
+  { resolved, planned }: Prepared<Resolved, Planned>,
+  { group, onPlan, run }: Dependencies,
+): Promise<Result<Resolved, Response>> {
+  for (const plan of operation.listPlans(planned)) onPlan?.(plan)
+  const origin = { projectId: id, nonce: createNonce() }
+  const stored = await operation
+    .read(planned, { nonce: origin.nonce, group, run: checkRows(run, origin) })
+    .catch((error: unknown) => {
+      throw namePatterns(error, operation.listPatternFields(request))
+    })
+  return { resolved, rows: operation.shape(request, resolved, stored) }
+}
+
+/** Builds the response to a request from the result of the same, or of another one with the same rows. */
+export const buildResponse = <Body, Resolved, Response>(
+  operation: Pick<Operation<Body, Resolved, never, never, Response>, 'echo'>,
+  request: Body,
+  { resolved, rows }: Result<Resolved, Response>,
+): Echo<Response> & Rows<Response> => ({ ...operation.echo(request, resolved), ...rows })

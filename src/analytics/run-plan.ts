@@ -41,7 +41,7 @@ export async function readTotals(
   return row
 }
 
-/** Returns the totals of which a row has a copy. Without grouping, they are its own metrics. */
+/** Returns the totals from a row: each row has a copy. Without grouping, they are the metrics of the row. */
 const toTotals = (row: StoredRow, { grouping, metrics, compared }: Query): StoredRow =>
   grouping.kind === 'none'
     ? row

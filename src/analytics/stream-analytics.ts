@@ -32,7 +32,7 @@ type CountedRow = StoredRow & MarkedRow & { readonly row_count: number }
  * Runs a plan, and hands the response to `consume`. The numbers are those of one that is not streamed.
  *
  * @param plan has the limit `MAX_STREAMED_ROWS`
- * @throws ApiError as `runOperation` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with
+ * @throws ApiError as `runPlanned` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with
  */
 export async function streamPlan(
   request: AnalyticsQueryRequest,

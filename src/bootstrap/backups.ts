@@ -49,7 +49,7 @@ const nameFolder = (place: string, shard: string): string => `${place.replace(/\
  *
  * @throws UserError when the backup cannot be written
  */
-export async function backUpStore(
+async function backUpStore(
   { store, endpoint, loader }: OpenedStore,
   target: string,
 ): Promise<void> {
@@ -68,7 +68,7 @@ export async function backUpStore(
  *
  * @throws UserError when the store is not empty or the backup cannot be read
  */
-export async function restoreStore(
+async function restoreStore(
   { clickhouse, dataDir, member }: Pick<ShardPlace, 'clickhouse' | 'dataDir' | 'member'>,
   source: string,
 ): Promise<void> {

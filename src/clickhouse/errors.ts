@@ -53,7 +53,7 @@ export class StoreUnavailableError extends Error {
 
 /**
  * Turns an error of the client into one of this room's. Whatever is neither ClickHouse's error nor a mistake in this
- * program is a failure of the connection: of the network, of TLS, of a proxy, or of what answers.
+ * program is a failure of the connection: the network, TLS, a proxy, or another program that answers.
  */
 export function toConnectionError(error: unknown): unknown {
   const isKnown =

@@ -1,5 +1,5 @@
 /**
- * Answers many callers with few statements: what is asked while a statement runs goes with the next one, because a statement takes
+ * Answers many callers with few statements. Calls that come while a statement runs share the next one, because a statement takes
  * many times as long as a row.
  */
 import type { Connection } from './connection.js'

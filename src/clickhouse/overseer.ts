@@ -156,7 +156,7 @@ async function awaitOutcome(
       }
       unanswered = 0
     } catch (error) {
-      // The balancer may cut this connection, too. An error of ClickHouse says that it tells this account nothing.
+      // The balancer may cut this connection, too. If ClickHouse responds with an error, this account may not know.
       if (error instanceof ClickHouseError) throw lost
       unanswered += 1
     }

@@ -55,7 +55,7 @@ function getSender({ user_id: userId, ip, user_agent: userAgent }: SenderFields)
   return `${ip ?? ''} ${takeCharacters(userAgent ?? '', maxStoredLength)}`
 }
 
-/** Whether it is the id of a user who is not derived: of a wide project, it alone decides where such a user is. */
+/** Whether it is the id of a user who is not derived. In a wide project, this id alone decides where the user lives. */
 export const hasOwnId = (userId: string | null | undefined): boolean =>
   isPresent(userId) && !DERIVED.test(userId)
 

@@ -10,7 +10,6 @@ type Optional = 'projects' | 'org' | 'interval' | 'time_zone' | 'compare' | 'com
 
 /** A validated request: every default is filled in. */
 export type AcrossRequest = Required<Omit<Body, Optional>> & Pick<Body, Optional>
-export type AcrossInterval = Schemas['ProjectsInterval']
 export type AcrossResponse = Schemas['ProjectsQueryResponse']
 type ResponseRow = Schemas['ProjectsRow']
 /** The metrics of a project: those of the same query with the key of the project. */

@@ -25,7 +25,7 @@ export type ImportPage = Schemas['ImportPage']
 export type Note = Schemas['Note']
 export type NewNote = Schemas['NewNote']
 export type NoteList = Schemas['NoteList']
-/** What a goal is. That of a segment has no value. */
+/** What a goal is. A segment has no value. */
 export type GoalSettings = Schemas['GoalSettings']
 /** An entry of the audit log. */
 export type Change = Schemas['Change']

@@ -21,7 +21,7 @@ import { createId, type ManagementContext } from './context.js'
 import { cutPage, parseCursor } from './page.js'
 
 /** What an operation is asked to do. */
-export type OperationRequest =
+type OperationRequest =
   | { readonly kind: 'project_deletion' }
   | { readonly kind: 'user_deletion'; readonly userIds: readonly string[] }
   | ImportRequest
@@ -41,8 +41,8 @@ export interface ImportRequest {
   readonly rejected?: string
 }
 
-export type OperationResult = DeletionResult | ImportResult
-export type OperationState = 'waiting' | 'running' | 'done' | 'failed'
+type OperationResult = DeletionResult | ImportResult
+type OperationState = 'waiting' | 'running' | 'done' | 'failed'
 
 export interface StoredOperation {
   readonly id: string

@@ -7,7 +7,7 @@ interface Page<Row> {
   readonly nextCursor: string | null
 }
 
-/** Cuts a page from rows of which one more was read than it may have. @param toCursor names the last row of a page */
+/** Cuts a page from rows: one more was read than it may have. @param toCursor names the last row of a page */
 export function cutPage<Row>(
   found: readonly Row[],
   limit: number,

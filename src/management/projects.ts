@@ -97,7 +97,7 @@ async function recordUpdate(
     before = project
   })
   const { project } = changed
-  // The public token is no secret, and whoever investigates a flood of events asks for it.
+  // The public token is no secret, and an investigation of a flood of events needs it.
   const names = [...SETTINGS, 'token' as const].filter(
     (name) => JSON.stringify(before?.[name]) !== JSON.stringify(project[name]),
   )

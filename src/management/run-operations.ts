@@ -17,7 +17,7 @@ import { runImport, type Ending, type ImportRun } from './imports.js'
 import { listOpenOperations, recordState, type StoredOperation } from './operations.js'
 import { dropUpload } from './uploads.js'
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly cluster: Cluster
   /** Returns the context of the loader of a shard. */
   readonly getContext: (shard: Shard) => LoaderContext

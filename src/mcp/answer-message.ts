@@ -4,7 +4,7 @@ import { readsStructured } from './call-result.js'
 import { createServer, type ServerOptions } from './create-server.js'
 
 /** The response to a message. */
-export interface MessageResponse {
+interface MessageResponse {
   readonly status: number
   /** JSON, or empty: notifications get no response. */
   readonly text: string

@@ -3,8 +3,8 @@ import { numberedName, sql, type Sql } from '../clickhouse/sql.js'
 import type { GoalMetric as AskedMetric } from '../contract/api.js'
 import { mapRecord } from '../lib/records.js'
 
-/** The name of a metric of a goal, but for its value, which is a metric over numbers. */
-export type GoalMetricName = Exclude<AskedMetric['metric'], 'value'>
+/** The name of a metric of a goal. Its value has none: it is a metric over numbers. */
+type GoalMetricName = Exclude<AskedMetric['metric'], 'value'>
 
 /** The column of rows of events that says whether they are conversions of a goal. @param goal its place among those of the query */
 export const isConversion = (goal: number): Sql => numberedName('goal', goal, 'conversion')

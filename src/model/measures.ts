@@ -18,7 +18,7 @@ export type SumMeasure = (typeof EVENT_SUMS)[number] | (typeof VISIT_SUMS)[numbe
 export type NamedMeasure = SumMeasure | 'users' | 'new_users'
 
 /** What is computed from events alone: from the numbers in a property, or from the conversions of a goal. */
-export type EventMeasure = NumberMeasure | GoalMeasure
+type EventMeasure = NumberMeasure | GoalMeasure
 
 /** Measures with a name, and those of events alone. */
 export type Measure = NamedMeasure | EventMeasure
@@ -48,6 +48,6 @@ export function getColumn(measure: Measure): Sql {
 export const mergeMeasure = (measure: Measure, column: Sql): Sql =>
   isOfNumbers(measure) ? mergeNumbers(measure, column) : sql`sum(${column})`
 
-/** Returns a measure without any row, other than a bitmap of users. */
+/** Returns the value of a measure for a group without rows. Bitmaps of users have another one. */
 export const getNothing = (measure: Measure): Sql =>
   isOfNumbers(measure) ? getNoNumbers(measure) : sql`0`

@@ -5,7 +5,7 @@ import { mapRecord } from '../lib/records.js'
 import { isConversion } from './goals.js'
 
 /** The name of a metric over the numbers of a property. */
-export type NumberMetricName = NumericMetric['metric']
+type NumberMetricName = NumericMetric['metric']
 
 /** The numbers that are meant: those of a property, in all events or in the conversions of a goal. */
 interface NumberSource {
@@ -99,7 +99,7 @@ const STATES = {
     aggregate: (source) =>
       sql`quantilesExactWeightedStateIf(${LEVELS})(${getNumber(source)}, 1, ${hasNumber(source)})`,
     merge: merge(sql`quantilesExactWeightedMergeState(${LEVELS})`),
-    zero: sql`arrayReduce('quantilesExactWeightedState(0.5, 0.75, 0.9, 0.95, 0.99)', CAST([], 'Array(Decimal(38, 9))'), CAST([], 'Array(UInt8)'))`,
+    zero: sql`arrayReduce('quantilesExactWeightedState(${LEVELS})', CAST([], 'Array(Decimal(38, 9))'), CAST([], 'Array(UInt8)'))`,
   },
 } as const satisfies Readonly<Record<string, NumberStateRow>>
 

@@ -43,7 +43,7 @@ export interface Relation {
   readonly isWithin: (start: Sql, end: Sql) => Sql
   /** The day of a row as a column of its own, which is cheaper to read than its moment. Absent where there is none. */
   readonly day?: DayColumn
-  /** The day of a row as the sorting key has it. Absent where rows are of whole months. */
+  /** The column of the sorting key that has the day of a row. Absent where rows are of whole months. */
   readonly dayKey?: Sql
   /** The conditions that rows must satisfy besides project, period and filters. */
   readonly conditions: readonly Sql[]

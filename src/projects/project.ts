@@ -38,7 +38,7 @@ export interface StoredProject {
 /** A number of shards over which the events of a project without a user id were divided, up to some day. */
 export interface FormerWidth {
   readonly width: number
-  /** The start of the first day (UTC) of which the events are divided over more shards. */
+  /** The start of the first day (UTC) whose events are divided over more shards. */
   readonly until: Date
 }
 

@@ -1,4 +1,4 @@
-/** Reads, writes and copies the versions of projects: one row each, of which the one with the highest version counts. */
+/** Reads, writes and copies the versions of projects. Each version is a row, and the highest counts. */
 import { Readable } from 'node:stream'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { joinCalls, joinInserts } from '../clickhouse/joined-calls.js'

@@ -6,7 +6,7 @@ import type { ShardLabel } from './shard-label.js'
 /** A load of the inbox that was published. */
 interface ObservedLoad {
   readonly seconds: number
-  /** Of the rows as they were received: JSON. */
+  /** The size of the rows as they were received, in JSON. */
   readonly bytes: number
   /** The number of rows with each outcome, such as `events` or `rejected`. */
   readonly rows: Readonly<Record<string, number>>

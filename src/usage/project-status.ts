@@ -36,7 +36,7 @@ export interface ProjectStatus {
 }
 
 /** A rejected row. */
-export interface RejectedSample {
+interface RejectedSample {
   readonly at: Date
   readonly reason: string
   /** The start of its text, without IP addresses. */
@@ -44,13 +44,13 @@ export interface RejectedSample {
 }
 
 /** What needs attention, or will change by itself: `deletion` and `relocation` are under way. */
-export interface ProjectProblem {
+interface ProjectProblem {
   readonly kind: 'deletion' | 'relocation' | 'late_events' | 'held_data'
   /** What is wrong, and what to do about it. */
   readonly message: string
 }
 
-/** Rejected rows are kept for so long. */
+/** How long rejected rows are kept. */
 const REJECTED_DAYS = 7
 const MAX_SAMPLES = 5
 const MAX_SAMPLE_LENGTH = 1_000
@@ -109,7 +109,7 @@ async function findLastEvent(
 
 interface Waiting {
   readonly rows: number
-  /** Of the oldest, in milliseconds by the clock of the store; 0 without rows. */
+  /** The age of the oldest row, in milliseconds by the clock of the store; 0 without rows. */
   readonly ageMs: number
 }
 

@@ -15,7 +15,7 @@ export interface QueryUsage {
   stop(): Promise<void>
 }
 
-export interface QueryUsageOptions {
+interface QueryUsageOptions {
   /** The connection to the home of the cluster. */
   readonly writer: Connection
   readonly now: () => Date

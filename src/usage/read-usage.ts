@@ -12,13 +12,13 @@ import { readBetweenLoads, selectWaitingRows } from './waiting-rows.js'
 
 /** Why a row of a project is rejected. A row without a project is a row of none. */
 export type RejectedReason = Exclude<Rejection, 'project'>
-export const REJECTED_REASONS: readonly RejectedReason[] = REJECTIONS.filter(
+const REJECTED_REASONS: readonly RejectedReason[] = REJECTIONS.filter(
   (reason) => reason !== 'project',
 )
 
 export type UsageInterval = 'day' | 'month'
 
-export interface UsageQuery {
+interface UsageQuery {
   /** The first day (UTC). With months, its whole month counts. */
   readonly from: Date
   /** The last day (UTC). With months, its whole month counts. */

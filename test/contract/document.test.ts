@@ -3,7 +3,16 @@ import { expect, test } from '@jest/globals'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
 import { FORMATS } from '../../src/contract/formats.js'
 import { readSpecs } from '../../src/contract/spec.js'
-import { deref, examplesOf, document, listNodes, operations, type Schema } from './document.js'
+import { ENDPOINTS } from '../../src/http/query/endpoints.js'
+import {
+  deref,
+  examplesOf,
+  document,
+  listNodes,
+  listSchemas,
+  operations,
+  type Schema,
+} from './document.js'
 
 const { schemas } = document.components
 const management = readSpecs().management.document.components
@@ -24,31 +33,29 @@ const named = ({ $ref, ...schema }: Schema): Schema => ({
   ...schema,
 })
 
+/** The operations of the service that are no endpoints of one project. */
+const OTHERS = [
+  'post /v1/analytics/batch',
+  'post /v1/analytics/projects',
+  'get /livez',
+  'get /readyz',
+  'get /openapi.json',
+  'get /openapi-client.json',
+  'get /openapi-all.json',
+  'get /openapi-3.0.json',
+  'get /openapi-all-3.0.json',
+]
+
 test('the operations are those of the service', () => {
-  expect(
-    operations.map(({ method, path, operation }) => [operation.operationId, method, path]),
-  ).toEqual([
-    ['queryAnalytics', 'post', '/v1/analytics/query'],
-    ['listValues', 'post', '/v1/analytics/values'],
-    ['queryRetention', 'post', '/v1/analytics/retention'],
-    ['queryFunnel', 'post', '/v1/analytics/funnel'],
-    ['queryJourneys', 'post', '/v1/analytics/journeys'],
-    ['queryBatch', 'post', '/v1/analytics/batch'],
-    ['queryProjects', 'post', '/v1/analytics/projects'],
-    ['explainQuery', 'post', '/v1/analytics/explain'],
-    ['explainRetention', 'post', '/v1/analytics/retention/explain'],
-    ['explainFunnel', 'post', '/v1/analytics/funnel/explain'],
-    ['explainJourneys', 'post', '/v1/analytics/journeys/explain'],
-    ['exportEvents', 'post', '/v1/events/export'],
-    ['getProject', 'get', '/v1/project'],
-    ['getLiveness', 'get', '/livez'],
-    ['getReadiness', 'get', '/readyz'],
-    ['getContract', 'get', '/openapi.json'],
-    ['getClientContract', 'get', '/openapi-client.json'],
-    ['getWholeContract', 'get', '/openapi-all.json'],
-    ['getContract30', 'get', '/openapi-3.0.json'],
-    ['getWholeContract30', 'get', '/openapi-all-3.0.json'],
-  ])
+  const served = ENDPOINTS.map(({ method, path }) => `${method} ${path}`)
+  const described = operations.map(({ method, path }) => `${method} ${path}`)
+  expect(described.sort()).toEqual([...served, ...OTHERS].sort())
+})
+
+test('each operation has an id of its own, which names the method of a client', () => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  expect(ids.filter((id) => !/^(query|list|explain|export|get)[A-Z]\w*$/.test(id))).toEqual([])
+  expect(new Set(ids).size).toBe(ids.length)
 })
 
 test('operations are secured by the API key of the project, or an admin key for several, others by nothing', () => {
@@ -80,67 +87,14 @@ test('every schema has an example', () => {
   expect(listPlaces((schema) => (named(schema).examples ?? []).length === 0)).toEqual([])
 })
 
-/** The schemas that responses consist of, without those that requests also have. */
-const RESPONSES = new Set([
-  'AnalyticsQueryResponse',
-  'ValuesResponse',
-  'ResolvedValuesQuery',
-  'FieldValue',
-  'FunnelResponse',
-  'ResolvedFunnelQuery',
-  'FunnelStepResult',
-  'JourneysResponse',
-  'ResolvedJourneysQuery',
-  'JourneyRow',
-  'RetentionResponse',
-  'ResolvedRetentionQuery',
-  'Cohort',
-  'BatchResponse',
-  'BatchResult',
-  'Timing',
-  'ExplainResponse',
-  'DataState',
-  'RetentionExplainResponse',
-  'RetentionPlan',
-  'FunnelExplainResponse',
-  'JourneysExplainResponse',
-  'QueryPlan',
-  'NewUsersPlan',
-  'PlannedRead',
-  'RejectedRelation',
-  'ConsideredWay',
-  'PlannedStatement',
-  'Period',
-  'ResolvedQuery',
-  'Pagination',
-  'QueryRow',
-  'MetricValues',
-  'QueryMetadata',
-  'PropertyNumbers',
-  'Totals',
-  'Comparison',
-  'RowComparison',
-  'ExportResponse',
-  'ResolvedExport',
-  'ExportedEvent',
-  'ProjectResponse',
-  'Project',
-  'ProjectsQueryResponse',
-  'ResolvedProjectsQuery',
-  'ProjectsRow',
-  'ProjectsBucket',
-  'ErrorResponse',
-  'ApiError',
-  'FieldError',
-  'Liveness',
-  'Readiness',
-  'OpenApiDocument',
-])
+/** The schemas that requests consist of. Responses repeat some of them. */
+const REQUESTS = listSchemas(operations.map(({ operation }) => operation.requestBody))
 
 test('schemas of requests refuse unknown properties, those of responses allow them', () => {
   const wrong = listPlaces(
     ({ properties, additionalProperties = true }, place) =>
-      properties !== undefined && (additionalProperties !== false) !== RESPONSES.has(place),
+      properties !== undefined &&
+      (additionalProperties !== false) === REQUESTS.has(place.split('.')[0] ?? ''),
   )
   expect(wrong).toEqual([])
 })

@@ -85,3 +85,25 @@ export function listNodes(node: unknown): readonly Readonly<Record<string, unkno
     .flatMap(([, value]) => listNodes(value))
   return Array.isArray(node) ? inner : [node as Readonly<Record<string, unknown>>, ...inner]
 }
+
+/** Lists the schemas that nodes of the contract consist of, those of their parts among them. */
+export function listSchemas(...nodes: readonly unknown[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const visit = (node: unknown): void => {
+    for (const { $ref } of listNodes(node)) {
+      if (typeof $ref !== 'string' || seen.has($ref)) continue
+      seen.add($ref)
+      visit(deref({ $ref }))
+    }
+  }
+  visit(nodes)
+  return new Set([...seen].map((ref) => ref.replace('#/components/schemas/', '')))
+}
+
+/** Returns the body of the first example of a request. */
+export function getExampleBody(path: string): object {
+  const body = document.paths[path]?.['post']?.requestBody
+  const [[, example] = []] = body === undefined ? [] : examplesOf(body)
+  if (example === undefined) throw new TypeError(`no example of a request to ${path}`)
+  return example.value as object
+}

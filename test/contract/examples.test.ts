@@ -1,6 +1,7 @@
 /** The examples of the contract are valid: each passes the validation of the service. */
 import { describe, expect, test } from '@jest/globals'
 import request from 'supertest'
+import { isAnswered, OPERATIONS } from '../../src/analytics/operations/list.js'
 import {
   BATCH,
   contractApp,
@@ -281,7 +282,9 @@ test.each<[string, unknown, string, string]>([
     'another operation',
     { queries: [{ ...inBatch('a'), operation: 'batch' }] },
     'queries.0.operation',
-    'must be one of: query, values, retention, funnel, journeys',
+    `must be one of: ${OPERATIONS.filter(isAnswered)
+      .map(({ name }) => name)
+      .join(', ')}`,
   ],
   ['another member', { queries: [{ ...inBatch('a'), path: '/' }] }, 'queries.0.path', ''],
   [

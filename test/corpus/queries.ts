@@ -1,7 +1,7 @@
 /** Queries: every field with values of every wrong kind, and every filter wrong in every way. */
 import { invalid, label, query, type Draft, type Want } from './case.js'
 
-/** Values of every kind. None of them is valid for a field, but for those that `VALID` names. */
+/** Values of every kind. None of them is valid for a field, except those that `VALID` names. */
 const VALUES: readonly unknown[] = [
   ...[null, true, false, 0, -1, 1, 1.5, 1e21, '', 'x', '1', 'null', 'NaN', 'true', [], {}],
   ...[

@@ -11,7 +11,7 @@ import { FACTS } from '../../src/model/relations.js'
 import { withDatabase } from '../support/store/database.js'
 import { fillDefaults, LARGE_SIZES } from '../support/world/world.js'
 
-/** Facts are read in granules of so many rows. */
+/** Facts are read in granules of this number of rows. */
 const GRANULE = 8_192
 const PROJECT = 'read-days'
 const NOW = new Date('2026-06-01')

@@ -133,9 +133,9 @@ test('with and without cache the same bytes, while events arrive, move and are d
   await cached.stop()
   await uncached.stop()
   expect(found.different).toEqual([])
-  // The comparison would be in vain without these.
+  // Without these, the comparison would show nothing.
   expect(found.hits).toBeGreaterThan(50)
-  expect([...found.hitPaths].sort()).toEqual(['funnel', 'journeys', 'query', 'retention'])
+  expect(found.hitPaths).toEqual(new Set(ASKED.map(([name]) => name)))
   expect(found.compared).toBeGreaterThan(50)
   expect(found.versions.size).toBeGreaterThan(ROUNDS)
 })

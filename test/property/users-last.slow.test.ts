@@ -27,7 +27,7 @@ const listUsers = (shard: number, count: number): readonly string[] =>
     .slice(0, count)
 
 const DAY = '2026-01-15T10:00:00Z'
-/** So many pageviews of a path by each of these users. */
+/** How many pageviews of a path each of these users has. */
 const view = (path: string, users: readonly string[], times = 1): readonly SentEvent[] =>
   users.flatMap((user_id) =>
     Array.from({ length: times }, () => ({ timestamp: DAY, user_id, path })),

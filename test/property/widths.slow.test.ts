@@ -21,7 +21,7 @@ let cluster: TestCluster
 /** Its project of each width, and the shards among which it finds its own. */
 type World = readonly { readonly cluster: Cluster; readonly project: StoredProject }[]
 let worlds: readonly World[]
-/** That of the early years. */
+/** A world of the early years. */
 let early: World
 
 /** Where the first day of 2024 is moved to: around every moment at which the seconds since 1970 get another digit. */

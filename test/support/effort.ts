@@ -13,10 +13,10 @@ export const scaled = (count: number): number => Math.ceil(count * EFFORT)
 /** Returns the distance between the steps to test, if an effort of 1 tests one in `every`. */
 export const stride = (every: number): number => Math.max(1, Math.round(every / EFFORT))
 
-/** Whether the nth step of a loop, counted from 1, is tested, if an effort of 1 tests one in `every`. */
+/** Whether to test the nth step of a loop, counted from 1. At an effort of 1, one step in `every` is tested. */
 export const isSampled = (n: number, every: number): boolean => (n - 1) % stride(every) === 0
 
-/** Returns the items of a list to test, if an effort of 1 tests one in `every`. */
+/** Returns the items of a list to test. At an effort of 1, that is one in `every`. */
 export const sample = <T>(items: readonly T[], every: number): readonly T[] =>
   items.filter((_, i) => isSampled(i + 1, every))
 

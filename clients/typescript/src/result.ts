@@ -34,7 +34,7 @@ export function describeFailure(cause: unknown): TallyhouseError {
   return { status: 0, code: 'NO_RESPONSE', message: describeCause(cause), details: [], cause }
 }
 
-/** The message of an error. That of `fetch` does not say more than that it failed; the one of its cause does. */
+/** The message of an error. `fetch` only says that it failed; the message of its cause says why. */
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, cause } = error

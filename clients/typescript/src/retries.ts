@@ -57,7 +57,7 @@ export function countRetries({
 /** Returns 1, 2, 4, … seconds, less up to half of it by chance, so that many clients do not return at once. */
 export const backOff = (resent: number): number => 2 ** resent * (1 - Math.random() / 2)
 
-/** Whether what failed and was sent again so often may succeed later. */
+/** Whether a request that failed with a status may succeed later. @param resent how often it has been sent again */
 export const isPassing = (status: number, resent: number): boolean =>
   resent < (RETRIED.get(status) ?? 0)
 

@@ -39,7 +39,7 @@ export function openStream(response: Response, deadline: Deadline): ReadableStre
   )
 }
 
-/** Yields the parts of a stream. Whoever stops reading cancels it. @throws IncompleteResponseError if it breaks off */
+/** Yields the parts of a stream. A caller that stops reading cancels it. @throws IncompleteResponseError if it breaks off */
 export async function* readParts(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   try {

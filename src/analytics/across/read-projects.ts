@@ -65,7 +65,7 @@ export interface QueryRows {
 /** Builds the query about some of the projects. */
 export type ToQuery = (projectIds: ProjectIds) => Query
 
-/** Reads the rows of all projects: of those on different shards at the same time. */
+/** Reads the rows of all projects. Shards are read at the same time. */
 export async function readNeighbours(
   neighbours: readonly Neighbours[],
   toQuery: ToQuery,

@@ -6,7 +6,7 @@ import { resolveComparison } from '../request/comparison.js'
 import { requireFewBuckets } from '../request/intervals.js'
 import { resolvePeriod, type Period } from '../request/period.js'
 import { resolveQuery, type Query } from '../request/query.js'
-import { checkRetention } from '../request/retention.js'
+import { checkRetention } from '../request/allowed-period.js'
 import { checkSeries, toInterval, toQueryRequest } from './rules.js'
 
 /** The periods of a request. */

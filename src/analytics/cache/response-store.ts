@@ -1,4 +1,4 @@
-/** Keeps the rows of responses in memory, the least recently used of which go first. */
+/** Keeps the rows of responses in memory. When room is short, it drops the least recently used. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../contract/errors.js'
 

@@ -54,7 +54,6 @@ interface ResponseCacheOptions {
   /** Whether the rollups of a project may be read. */
   readonly readsRollups: (project: QueriedProject) => boolean
   readonly now: () => Date
-  readonly onResponse?: ((source: ResponseSource) => void) | undefined
 }
 
 export interface ResponseCache {
@@ -77,13 +76,17 @@ interface Cache extends ResponseCacheOptions {
   readonly underWay: NameCounter
 }
 
-/** A request, and what is known about the data when it arrives. */
+/** A request, and what is known about its rows and the data when it arrives. */
 interface Work {
   readonly cacheable: CacheableRequest
   readonly compute: Compute
   /** The version of the data that was read, or seen, before; undefined if there was none. */
   readonly version: string | undefined
   readonly facts: ProjectFacts
+  /** What it was resolved to, and the name of its rows, which equal requests share; undefined if they are computed for it alone. */
+  readonly named?: { readonly resolved: unknown; readonly name: string }
+  /** The response, if its rows are kept. */
+  readonly text?: string | undefined
 }
 
 export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
@@ -91,11 +94,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   const shared = createSharedWork<Computed>()
   const cache = { ...options, store, shared, underWay: createNameCounter() }
   return {
-    answer: async (cacheable, compute) => {
-      const given = await answer(cache, cacheable, compute)
-      options.onResponse?.(given.source)
-      return given
-    },
+    answer: (cacheable, compute) => answer(cache, cacheable, compute),
     countBytes: store.countBytes,
   }
 }
@@ -105,85 +104,84 @@ async function answer(
   cacheable: CacheableRequest,
   compute: Compute,
 ): Promise<GivenResponse> {
-  const { store, underWay, now } = cache
-  const resolved = resolveKnown(cacheable, {}, cacheable.now ?? now())
-  const isFromRollups = cache.readsRollups(cacheable.project)
-  const names = resolved === undefined ? [] : listNames(cacheable, resolved.value, isFromRollups)
-  // Only rows that may be kept or under way are worth waiting for the version of the data.
-  const isNew = !names.some((name) => store.has(name) || underWay.has(name))
-  const seen = isNew ? cache.getLastVersion(cacheable.project) : undefined
+  const { shared, underWay, readsRollups } = cache
+  const { project, keyId, signal } = cacheable
+  const resolved = resolveKnown(cacheable, {}, cacheable.now ?? cache.now())
+  const names =
+    resolved === undefined ? [] : listNames(cacheable, resolved.value, readsRollups(project))
+  const fresh = resolved && describeNew(cache, cacheable, compute, resolved.value, names)
   const leave = underWay.add(names)
   try {
-    return resolved === undefined || seen === undefined
-      ? await answerKnown(cache, cacheable, compute)
-      : await answerNew(cache, cacheable, compute, resolved.value, seen)
+    const work = fresh ?? (await lookUp(cache, cacheable, compute))
+    const { version, facts, named, text } = work
+    if (text !== undefined) return { source: 'hit', text }
+    const alone = async (): Promise<GivenResponse> =>
+      toMiss(cacheable, await computeAndKeep(cache, work, signal))
+    if (named === undefined || version === undefined) return await alone()
+    const { result, hasJoined } = await shared.share(
+      // All who join know that the version is the current one.
+      JSON.stringify([keyId, version, named.name]),
+      signal,
+      (whileWanted) => computeAndKeep(cache, work, whileWanted),
+    )
+    if (!hasJoined) return toMiss(cacheable, result)
+    // The first request may have waited for its turn until the period that ends now was another one.
+    const name = nameRows(cacheable, result.result.resolved, facts, readsRollups(project))
+    return name === named.name
+      ? { source: 'coalesced', text: writeText(cacheable, named.resolved, result.rows) }
+      : await alone()
   } finally {
     leave()
   }
 }
 
 /**
- * Answers a request whose rows are neither kept nor under way, without waiting for the version of the data. They are kept with the
- * version that was seen before they were computed.
+ * Describes a request whose rows are neither kept nor under way; undefined if they are, or may be. It does not wait for the version of
+ * the data: the rows are kept with the version that was seen before they were computed.
  */
-async function answerNew(
-  cache: Cache,
+function describeNew(
+  { store, underWay, readsRollups, getLastVersion }: Cache,
   cacheable: CacheableRequest,
   compute: Compute,
   resolved: unknown,
-  version: string,
-): Promise<GivenResponse> {
-  const { store, shared, readsRollups } = cache
-  const { project, keyId, signal } = cacheable
+  names: readonly string[],
+): Work | undefined {
+  const { project } = cacheable
+  if (names.some((name) => store.has(name) || underWay.has(name))) return undefined
+  const version = getLastVersion(project)
+  if (version === undefined) return undefined
   const facts = store.getFacts(project.id, version)
-  const work = { cacheable, compute, version, facts }
   const name = nameRows(cacheable, resolved, facts, readsRollups(project))
-  const { result } = await shared.share(nameWork(keyId, version, name), signal, (whileWanted) =>
-    computeAndKeep(cache, work, whileWanted),
-  )
-  return toMiss(cacheable, result)
+  return { cacheable, compute, version, facts, named: { resolved, name } }
 }
 
-/** Answers a request from what is kept or under way, if that is of the current version of the data. */
-async function answerKnown(
-  cache: Cache,
+/** Looks for kept rows of the current version of the data. */
+async function lookUp(
+  { store, now, readVersion, readsRollups, isCurrent }: Cache,
   cacheable: CacheableRequest,
   compute: Compute,
-): Promise<GivenResponse> {
-  const { store, shared, now } = cache
-  const { operation, request, project, keyId, signal } = cacheable
-  const version = await cache.readVersion(project)
+): Promise<Work> {
+  const { project } = cacheable
+  const version = await readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
-  const work: Work = { cacheable, compute, version, facts }
-  const computeAlone = async (asked: Work): Promise<GivenResponse> =>
-    toMiss(cacheable, await computeAndKeep(cache, asked, signal))
+  const work = { cacheable, compute, version, facts }
   const resolved = resolveKnown(cacheable, facts, cacheable.now ?? now())
-  if (version === undefined || resolved === undefined) return computeAlone(work)
-
-  const isFromRollups = cache.readsRollups(project)
-  const nameNow = (value: unknown): string => nameRows(cacheable, value, facts, isFromRollups)
-  const write = (rows: string): string =>
-    `${JSON.stringify(operation.echo(request, resolved.value)).slice(0, -1)},${rows.slice(1)}`
-  const name = nameNow(resolved.value)
+  if (version === undefined || resolved === undefined) return work
+  const name = nameRows(cacheable, resolved.value, facts, readsRollups(project))
   const kept = store.get(project.id, version, name)
-  const text = kept === undefined ? undefined : write(kept)
+  const text = kept === undefined ? undefined : writeText(cacheable, resolved.value, kept)
   // Last of all, because the process may have been suspended. From here to the socket nothing is waited for.
-  if (!cache.isCurrent(project, version)) return computeAlone({ ...work, version: undefined })
-  if (text !== undefined) return { source: 'hit', text }
-  const { result, hasJoined } = await shared.share(
-    nameWork(keyId, version, name),
-    signal,
-    (whileWanted) => computeAndKeep(cache, work, whileWanted),
-  )
-  if (!hasJoined) return toMiss(cacheable, result)
-  // The first request may have waited for its turn until the period that ends now was another one.
-  const isSame = nameNow(result.result.resolved) === nameNow(resolved.value)
-  return isSame ? { source: 'coalesced', text: write(result.rows) } : computeAlone(work)
+  return isCurrent(project, version)
+    ? { ...work, named: { resolved: resolved.value, name }, text }
+    : { ...work, version: undefined }
 }
 
-/** Names the computation of rows. All who join it know that the version is the current one. */
-const nameWork = (keyId: string, version: string, name: string): string =>
-  JSON.stringify([keyId, version, name])
+/** Writes a response to a request from rows of the same name. */
+const writeText = (
+  { operation, request }: CacheableRequest,
+  resolved: unknown,
+  rows: string,
+): string => `${JSON.stringify(operation.echo(request, resolved)).slice(0, -1)},${rows.slice(1)}`
 
 function toMiss({ operation, request }: CacheableRequest, { result }: Computed): GivenResponse {
   const body = buildResponse(operation, request, result)
@@ -229,8 +227,8 @@ async function keep(
 }
 
 /**
- * Resolves a request without the store; returns undefined when that needs the first event, which is unknown, or the request is
- * refused: its computation refuses it in its turn.
+ * Resolves a request without the store. Returns undefined if it needs the first event and that is unknown, and for a request that is
+ * refused: it is refused when its turn comes.
  */
 function resolveKnown(
   { operation, request, project }: CacheableRequest,

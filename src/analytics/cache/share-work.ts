@@ -43,13 +43,17 @@ export function createSharedWork<Result>(): SharedWork<Result> {
         return { result: await work(signal), hasJoined: false }
       }
       const flight = current ?? start(name, work)
-      const abandon = (): void => {
+      const { left, stopWaiting } = watchLeaving(flight, signal, () => {
         // The next caller starts again.
         if (flights.get(name) === flight) flights.delete(name)
         flight.controller.abort(signal.reason)
+      })
+      try {
+        const result = await Promise.race([flight.result, left])
+        return { result, hasJoined: current !== undefined }
+      } finally {
+        stopWaiting()
       }
-      const result = await waitFor(flight, signal, abandon)
-      return { result, hasJoined: current !== undefined }
     },
   }
 }
@@ -58,12 +62,16 @@ export function createSharedWork<Result>(): SharedWork<Result> {
 const createLeftError = (cause: unknown): ApiError =>
   new ApiError('QUERY_TIMEOUT', 'The client did not wait for the answer.', { cause })
 
-/** @param abandon is called when the last caller has gone before the end of the work */
-async function waitFor<Result>(
+/**
+ * Watches whether a caller leaves before the end of the work. `left` rejects if others wait for it then.
+ *
+ * @param abandon is called when the last caller has left
+ */
+function watchLeaving<Result>(
   flight: Flight<Result>,
   signal: AbortSignal,
   abandon: () => void,
-): Promise<Result> {
+): { readonly left: Promise<never>; readonly stopWaiting: () => void } {
   flight.waiting++
   let leave = (): void => undefined
   const left = new Promise<never>((_resolve, reject) => {
@@ -75,12 +83,13 @@ async function waitFor<Result>(
   })
   if (signal.aborted) leave()
   else signal.addEventListener('abort', leave, { once: true })
-  try {
-    return await Promise.race([flight.result, left])
-  } finally {
-    signal.removeEventListener('abort', leave)
-    // A caller that has left does not care how it ended.
-    flight.result.catch(() => undefined)
-    left.catch(() => undefined)
+  return {
+    left,
+    stopWaiting: () => {
+      signal.removeEventListener('abort', leave)
+      // A caller that has left does not care how it ended.
+      flight.result.catch(() => undefined)
+      left.catch(() => undefined)
+    },
   }
 }

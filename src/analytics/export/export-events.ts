@@ -9,7 +9,7 @@ import { namePatterns, requireAllRows } from '../check-rows.js'
 import { resolveFilteredQuery } from '../request/derived-queries.js'
 import { listPatternFields } from '../request/filter-limits.js'
 import { formatPeriod, type Period } from '../request/period.js'
-import { resolveAllowedPeriod } from '../request/retention.js'
+import { resolveAllowedPeriod } from '../request/allowed-period.js'
 import { resolveNow } from '../run-operation.js'
 import type { ShardGroup } from '../sql/shards.js'
 import { cutPeriod, type BucketCount, type CountEvents } from './cut-period.js'
@@ -21,10 +21,7 @@ import {
   type Export,
 } from './statement.js'
 
-export interface ExportDependencies extends Pick<
-  PlanDependencies,
-  'firstEventAt' | 'now' | 'group'
-> {
+interface ExportDependencies extends Pick<PlanDependencies, 'firstEventAt' | 'now' | 'group'> {
   readonly stream: StreamRows
   /** The most events that one statement should read; a default if left out. */
   readonly maxSliceEvents?: number

@@ -37,7 +37,7 @@ export function writeCompletionsInTime(events: MatchingEvents, count: number, ms
   return sql`SELECT ${join([...known, selectStarts(count), last])} FROM (${users}) AS users`
 }
 
-/** Writes the starts before a step. Those before the second follow from the entries. */
+/** Writes the starts before a step. The starts before the second step follow from the entries. */
 const selectStarts = (step: number): Sql =>
   step === 2 ? sql`arrayFill(entry -> ${isOfStep(1)}, entries) AS earlier` : sql`starts AS earlier`
 

@@ -1,7 +1,8 @@
 /** The operation `export`: the single events of a period, as a stream. */
 import type { EventField, ExportRequest } from '../../contract/api.js'
 import { exportEvents, type ExportedEvents, type ExportedRow } from '../export/export-events.js'
-import { EXPORT_RULES } from '../export/rules.js'
+import { checkDateRange, checkTimeZone } from '../request/cross-field-rules.js'
+import { checkFilterLimits } from '../request/filter-limits.js'
 import type { OperationBase, Streaming } from '../operation.js'
 import {
   createTable,
@@ -17,7 +18,11 @@ export const EXPORT: OperationBase<ExportRequest> & Streaming<ExportRequest> = {
   path: '/v1/events/export',
   scope: 'export',
   hasTimeZone: true,
-  rules: EXPORT_RULES,
+  rules: [
+    { fields: ['time_zone'], check: checkTimeZone },
+    { fields: ['date_range', 'time_zone'], check: checkDateRange },
+    { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
+  ],
   queue: 'exports',
   stream: (request, project, dependencies, send) =>
     exportEvents(request, project, dependencies, (events) =>

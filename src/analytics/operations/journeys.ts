@@ -13,7 +13,6 @@ import {
 } from '../journeys/statement.js'
 import { describePlan } from '../plan/plan.js'
 import { checkDateRange, checkTimeZone, type Rule } from '../request/cross-field-rules.js'
-import { resolveFilteredQuery } from '../request/derived-queries.js'
 import {
   checkPlacedFilters,
   findTooDeepFilter,
@@ -22,10 +21,9 @@ import {
 import { parseFilters, type Predicate } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
 import type { Query } from '../request/query.js'
-import { resolveAllowedPeriod } from '../request/retention.js'
 import { listFilters, type PlacedFilter } from '../request/walk-filters.js'
 import type { Operation } from '../operation.js'
-import { computeShare, planOrderedEvents } from './funnel.js'
+import { computeShare, echoFilters, ORDERED_EVENTS, planOrderedEvents } from './ordered-events.js'
 import { nameQuery } from './query.js'
 import { createTable, writePeriod, type SourceColumn } from '../table.js'
 
@@ -46,25 +44,16 @@ export const JOURNEYS: Operation<
   { readonly rows: readonly JourneyStepRow[] },
   JourneysResponse
 > = {
+  ...ORDERED_EVENTS,
   name: 'journeys',
   path: '/v1/analytics/journeys',
-  scope: 'read',
   hint: 'Answers what visitors do next, or what they did before. The filters are those of `query`, and described there.',
-  hasTimeZone: true,
   rules: RULES,
   findTooDeep: ({ filters, from, to }) =>
     findTooDeepFilter(filters) ??
     findTooDeepInAnchor(from, 'from') ??
     findTooDeepInAnchor(to, 'to'),
-  // The query is for the events that journeys are made of.
-  resolve: (request, project, first, now) =>
-    resolveFilteredQuery(
-      request,
-      { metrics: ['users'], group_by: [] },
-      project.id,
-      resolveAllowedPeriod(request, project, first, now),
-    ),
-  plan: (request, query, plan) => ({
+  plan: (query, plan, request) => ({
     plan: planOrderedEvents(query, plan),
     anchor: parseAnchor(request),
     isBackward: request.from === undefined,
@@ -72,14 +61,10 @@ export const JOURNEYS: Operation<
     depth: request.depth,
     limit: request.limit,
   }),
-  listPlans: ({ plan }) => [plan],
   read: (journeys, { nonce, group, run }) =>
     run<JourneyStepRow>(buildJourneysStatement(journeys, nonce, group)),
   shape: (_request, _query, { rows }) => ({ data: shapeSteps(rows) }),
-  echo: (
-    { date_range, from, to, kinds, depth, limit, filters, filtersOperator, time_zone },
-    { period },
-  ) => ({
+  echo: ({ date_range, from, to, kinds, depth, limit, ...rest }, { period }) => ({
     period: formatPeriod(period),
     query: {
       date_range,
@@ -88,9 +73,7 @@ export const JOURNEYS: Operation<
       kinds,
       depth,
       limit,
-      filters,
-      filtersOperator,
-      ...(time_zone === undefined ? {} : { time_zone }),
+      ...echoFilters(rest),
     },
   }),
   toTable: ({ period, data }) =>
@@ -104,7 +87,6 @@ export const JOURNEYS: Operation<
     request.limit,
     ...nameQuery(query, writeEnd),
   ],
-  listEnds: (_request, { period }) => [period.end],
   explained: {
     name: 'explain_journeys',
     path: '/v1/analytics/journeys/explain',

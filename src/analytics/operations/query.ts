@@ -19,7 +19,7 @@ import { listPatternFields } from '../request/filter-limits.js'
 import { isInterval, requireFewBuckets } from '../request/intervals.js'
 import { getInclusiveEnd, resolvePeriod, type Period } from '../request/period.js'
 import { resolveMetrics, resolveQuery, type Query, type Series } from '../request/query.js'
-import { checkRetention } from '../request/retention.js'
+import { checkRetention } from '../request/allowed-period.js'
 import { requireFewSeriesRows } from '../request/then-by.js'
 import { shapeEcho, shapeRows, type ResponseRows } from '../response.js'
 import { runPlan } from '../run-plan.js'
@@ -69,7 +69,7 @@ export const QUERY: Operation<
   normalize: omitEmptyMetrics,
   checkFormat: checkFormatOfAll,
   resolve: resolveRequest,
-  plan: (_request, query, plan) => planWithOthers(query, plan),
+  plan: planWithOthers,
   listPlans: (plan) => [plan],
   read: (plan, { nonce, group, run }) => runPlan(plan, nonce, group, run),
   shape: (_request, query, answer) => shapeRows(query, answer),

@@ -36,7 +36,7 @@ export const RETENTION: Operation<
   hint: 'Answers whether users come back. The filters are those of `query`, and described there.',
   rules: RETENTION_RULES,
   resolve: resolveRetention,
-  plan: (request, grid, plan) => planRetention(request, grid, plan),
+  plan: planRetention,
   listPlans: (planned) => (planned === undefined ? [] : listRetentionPlans(planned)),
   read: async (planned, { nonce, group, run }) =>
     planned === undefined

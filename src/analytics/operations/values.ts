@@ -31,7 +31,7 @@ export const VALUES: Operation<ValuesRequest, Query, Plan, ResponseRows, ValuesR
     { fields: ['filters'], check: ({ filters = [] }) => checkFilterLimits(filters) },
   ],
   resolve: resolveValues,
-  plan: (_request, query, plan) => planWithOthers(query, plan),
+  plan: planWithOthers,
   listPlans: (plan) => [plan],
   read: (plan, { nonce, group, run }) => runPlan(plan, nonce, group, run),
   shape: ({ limit }, _query, { rows, total }) => ({

@@ -254,7 +254,7 @@ function addRollup(
   const matching = estimateMatchingShare(plan.query)
   const most = keys === undefined ? rows : keys * Math.max(dates, BITMAP_GRANULE)
   work.bitmap += Math.min(pair === undefined ? rows * matching : rows, most)
-  // Of pairs, only one of the values may be what the keys are values of.
+  // The keys of a pair may be values of only one of its dimensions.
   const values = pair === undefined ? getValues(dimension, sizes) : countValues(plan.query, sizes)
   const users = ((isOfVisits(dimension) ? visits : events) * values) / (values + HALF_SPARSE)
   const sparse = pair === undefined ? 1 : SPARSE_PAIRS

@@ -78,7 +78,7 @@ function cutAt(periods: readonly Period[], moments: readonly Date[]): readonly P
   })
 }
 
-/** Joins periods of which one ends where the next one starts. They are in order. */
+/** Joins periods that touch: one ends where the next one starts. They are in order. */
 function joinAdjacent(periods: readonly Period[]): readonly Period[] {
   const joined: Period[] = []
   for (const period of periods) {
@@ -89,7 +89,7 @@ function joinAdjacent(periods: readonly Period[]): readonly Period[] {
   return joined
 }
 
-/** A period, of which all days count or only some. */
+/** A period. All of its days count, or only some. */
 export interface Stretch {
   readonly period: Period
   /** The days that alone count, or those that do not. */

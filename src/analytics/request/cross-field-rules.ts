@@ -78,7 +78,7 @@ function checkEnds(
   return [{ field, message }]
 }
 
-/** Checks the number of buckets of a series whose period is known. That of a preset is checked when it is resolved. */
+/** Checks the number of buckets of a series whose period is known. A series of a preset is checked when the preset is resolved. */
 function checkBuckets(request: AnalyticsQueryRequest): readonly FieldError[] {
   const period = findPeriod(request)
   if (period === undefined) return []

@@ -91,7 +91,7 @@ export type RelativeRange = Extract<DateRange, { readonly last: number }>
 export const isRelative = (range: DateRange): range is RelativeRange =>
   typeof range === 'object' && 'last' in range
 
-/** Computes the start of each unit, so many units before the current one. */
+/** Computes the start of the unit that lies `back` units before the current one. */
 const UNIT_STARTS: Readonly<Record<RelativeRange['unit'], (today: Date, before: number) => Date>> =
   {
     day: (today, before) => addDays(today, -before),

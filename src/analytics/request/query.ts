@@ -73,7 +73,7 @@ export interface Order {
 }
 
 /** A condition on a metric of a row. */
-export interface HavingCondition {
+interface HavingCondition {
   readonly metric: QueryMetric
   readonly operator: HavingOperator
   readonly value: number

@@ -6,7 +6,7 @@ import { GRANULARITIES } from '../../model/granularities.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Resolve } from '../operation.js'
 import type { Period } from '../request/period.js'
-import { resolveAllowedPeriod } from '../request/retention.js'
+import { resolveAllowedPeriod } from '../request/allowed-period.js'
 
 /** The cohorts are numbered as the buckets of a time series are. */
 export interface Grid {
@@ -50,7 +50,7 @@ type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>
  *
  * @throws ApiError VALIDATION_ERROR if it has too many counts
  */
-export function resolveGrid(request: Sized, period: Period, now: Date): Grid {
+function resolveGrid(request: Sized, period: Period, now: Date): Grid {
   const errors = checkGridSize(request, period)
   if (errors.length > 0) throw createValidationError(errors)
   const [firstCohort, lastCohort] = numberBuckets(request.interval, period)

@@ -21,9 +21,9 @@ export interface RetentionPlan {
 
 /** Plans a retention table; undefined if the whole of it lies ahead. @param plan plans a query */
 export function planRetention(
-  request: RetentionRequest,
   grid: ProjectGrid,
   plan: PlanQuery,
+  request: RetentionRequest,
 ): RetentionPlan | undefined {
   const { projectId, granularity, period, end } = grid
   if (period.start >= end) return undefined

@@ -11,7 +11,7 @@ export const RETENTION_RULES: readonly Rule<RetentionRequest>[] = [
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
-/** Checks the size of a table whose period is known. That of a preset is checked when it is resolved. */
+/** Checks the size of a table whose period is known. A table of a preset is checked when the preset is resolved. */
 function checkSize(request: RetentionRequest): readonly FieldError[] {
   const { date_range: range } = request
   if (!isBounds(range) || checkDateRange(request).length > 0) return []

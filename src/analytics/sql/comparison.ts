@@ -105,7 +105,7 @@ export function writeCompared(
 const listComparedKeys = ({ thenBy }: Query): readonly Sql[] =>
   thenBy === undefined ? [sql`compared_key`] : [sql`compared_key`, sql`compared_then_key`]
 
-/** Writes a SELECT of the groups of the other period. Of series, it has those of the largest groups of the query. */
+/** Writes a SELECT of the groups of the other period. If they are series, it selects those of the largest groups of the query. */
 function writeOtherGroups(
   context: StatementContext,
   plan: Plan,

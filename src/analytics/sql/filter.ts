@@ -28,7 +28,7 @@ export const writeFilter = (context: StatementContext, rows: RowKind, dimension?
   )
 
 /** Lists what rows of events have besides their columns, for the goals of the query. Nothing without goals. */
-export const listGoalColumns = ({ goals }: StatementContext): readonly Sql[] =>
+const listGoalColumns = ({ goals }: StatementContext): readonly Sql[] =>
   goals.length === 0 ? [] : [VISIT_OF_EVENT, ...goals.map((_goal, i) => isConversion(i))]
 
 /**

@@ -115,7 +115,7 @@ export function writeRows(
 export const writeUserIds = ({ isOfProjects, database }: StatementContext, condition: Sql): Sql =>
   sql`${database}users WHERE ${isOfProjects} AND ${condition}`
 
-/** Whether the user of a row has not left. Where nobody has, the bitmap is empty. */
+/** Whether the user of a row is still there. If nobody has left, the bitmap is empty. */
 const isStillThere = ({ isOfProjects, database }: StatementContext): Sql =>
   sql`NOT bitmapContains((SELECT groupBitmapMergeState(users) FROM ${database}departures WHERE ${isOfProjects}), user)`
 

@@ -87,8 +87,8 @@ interface WhereContext {
 export type WhereWriter = (rows: RowKind, context: WhereContext, dimension?: string) => Sql
 
 /**
- * Whether the condition on a term depends on the period: where the rows are events, it selects sessions of the period; or it knows when
- * the clock is changed.
+ * Whether the condition on a term is another one for another period. It may select sessions of the period, or list when the clock is
+ * changed in it.
  */
 const dependsOnPeriod = (term: Term): boolean =>
   term.kind === 'visit' ||

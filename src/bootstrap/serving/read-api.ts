@@ -24,6 +24,7 @@ import { locate, type Cluster } from '../../cluster/cluster.js'
 import { findEarliest } from '../../cluster/shard-reads.js'
 import { LEAST_PACE } from '../../http/formats/reader-pace.js'
 import type { RunningRequest } from '../../http/query/context.js'
+import { logPlan } from '../../http/query/plan-log.js'
 import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query-queue.js'
 import type { ShareDependencies } from '../../http/share/read-share.js'
 import { withoutWholeSessions } from '../../analytics/plan/planner.js'
@@ -71,7 +72,12 @@ export function createApi(
       instruments?.store(cluster.home.name),
     ),
     recall: authenticator.recall,
-    readData: (project, request, read) => readData(findData, now, project, request, read),
+    readData: (project, request, read) => {
+      const data = findData(project)
+      return readInTime(request, data.createMoments, (at, running, signal) =>
+        read(openData(data, now, running, at, signal)),
+      )
+    },
     readAcross: (request, read) => readAcross(cluster, findData, request, read),
     responses: openResponseCache(options, findData),
     readDefinitions: (projectId) =>
@@ -80,7 +86,10 @@ export function createApi(
         createDefinitionsUnavailableError,
       ),
     presentExplanation: (explanation) => explanation,
-    countQuery: usage.count,
+    countQuery: (projectId, source) => {
+      usage.count(projectId)
+      if (source !== undefined) instruments?.http.onResponse(source)
+    },
     queue,
     streams: createQueryQueue({ ...STREAMS, timeoutMs: config.queryTimeoutMs }),
     exports: createQueryQueue({ ...EXPORTS, timeoutMs: config.queryTimeoutMs }),
@@ -97,24 +106,8 @@ const createDefinitionsUnavailableError = (cause: unknown): ApiError =>
     { cause },
   )
 
-/** Reads the data of a project for a request, at one moment. */
-function readData<Result>(
-  findData: FindData,
-  now: () => Date,
-  project: StoredProject,
-  request: RunningRequest,
-  read: (data: StreamDependencies) => Promise<Result>,
-): Promise<Result> {
-  const data = findData(project)
-  return readInTime(
-    request,
-    (signal) => data.createMoments(signal),
-    (at, running, signal) => read(openData(data, now, running, at, signal)),
-  )
-}
-
 /** Reads at one moment, within the time of a request. @throws ApiError SERVICE_UNAVAILABLE if it waits for longer than that */
-async function readInTime<One, Result>(
+function readInTime<One, Result>(
   request: RunningRequest,
   createMoments: (signal: AbortSignal) => Moments<One>,
   read: (at: One, running: RunningRequest, signal: AbortSignal) => Promise<Result>,
@@ -126,13 +119,11 @@ async function readInTime<One, Result>(
     const timeoutMs = request.timeoutMs - (performance.now() - begun)
     return read(at, { ...request, timeoutMs }, signal)
   }
-  try {
-    return await atOneMoment(createMoments(signal), work, signal)
-  } catch (error) {
+  return atOneMoment(createMoments(signal), work, signal).catch((error: unknown) => {
     throw error instanceof StillPublishingError
       ? toStoreError(new StoreUnavailableError(error.message))
       : error
-  }
+  })
 }
 
 /** Lists the relations that may be read. Rollups count what is hidden, and sessions may be hidden without their later events. */
@@ -171,6 +162,7 @@ function openData(
       }),
     firstEventAt: () => data.findFirstEvent(request, at),
     now: () => request.now ?? now(),
+    onPlan: (plan) => logPlan(request.logger, plan),
     listRelations: () => listRelations(data, at),
     readSizes: data.readSizes,
     describeState: async () => {
@@ -245,7 +237,6 @@ function openResponseCache(options: ServiceOptions, findData: FindData): Respons
     hasEventsFrom: (project, moment) => findData(project).hasEventsFrom(moment),
     readsRollups: (project) => findData(project).areRollupsTrusted(),
     now,
-    onResponse: instruments?.http.onResponse,
   })
   instruments?.http.watchResponses(responses.countBytes)
   return responses
@@ -254,7 +245,7 @@ function openResponseCache(options: ServiceOptions, findData: FindData): Respons
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
 const MAX_WAITING = 256
 
-/** How many responses are streamed at once: of a project, and of all. Others wait for a place. */
+/** How many responses are streamed at once: per project, and in all. Others wait for a place. */
 export const STREAMS: PlaceLimits = {
   perKey: 2,
   inAll: 4,

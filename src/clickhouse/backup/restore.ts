@@ -46,7 +46,7 @@ SETTINGS allow_different_database_def = 1`),
   }
 }
 
-/** @throws UserError when a restore of the database has not ended */
+/** @throws UserError while a restore of the database is unfinished */
 export async function requireRestored(reader: Connection): Promise<void> {
   if (await isRestoreUnfinished(reader)) throw createNotEmptyError(true)
 }

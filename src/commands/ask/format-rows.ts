@@ -62,7 +62,7 @@ function formatCell(column: string, value: Cell): string {
     : formatNumber(value)
 }
 
-/** A change with its sign: in per cent, or of a percentage in percentage points. */
+/** A change with its sign, in per cent. The change of a percentage is in percentage points. */
 function formatChange(metric: string, change: number): string {
   const isPercentage = findNamedMetric(metric)?.isPercentage === true
   return `${change > 0 ? '+' : ''}${formatNumber(change)}${isPercentage ? ' pp' : '%'}`

@@ -47,7 +47,7 @@ export function addBodyAndFormat(command: Command, path: string): Command {
 export const SERVICE_HELP = `
 Filters have a field, an operator and values: "page:path starts with /blog/", "event:prop:plan is not free". Operators:
 is, is not, contains, does not contain, starts with, ends with, matches, does not match, is set. "visit with" or
-"visit without" before a filter selects the visits of which some event, or none, satisfies it.
+"visit without" before a filter selects the visits with an event that satisfies it, or without one.
 
 Environment variables:
 ${formatTable(Object.entries(SERVICE_VARIABLES).map(([name, help]) => [`  ${name}`, help]))}

@@ -2,48 +2,33 @@
 import { Option } from 'commander'
 import type { Cohort } from '../../contract/api.js'
 import { formatNumber } from '../../lib/counts.js'
-import type { AddCommand } from '../shared/context.js'
 import { omitUndefined } from '../shared/options.js'
 import { formatTable } from '../shared/output.js'
+import { addOperation } from './add-operation.js'
 import { buildSharedBody } from './build-body.js'
-import {
-  addBodyAndFormat,
-  addFilters,
-  addPeriod,
-  parseNumber,
-  refuseEarlierOptions,
-  SERVICE_HELP,
-  type SharedOptions,
-} from './options.js'
-import { askAndPrint } from './send-request.js'
+import { parseNumber, type SharedOptions } from './options.js'
 
 interface RetentionOptions extends SharedOptions {
   readonly interval: string
   readonly intervals?: number
 }
 
-const PATH = '/v1/analytics/retention'
-
-export const addRetention: AddCommand = (ask, context) => {
-  const command = ask
-    .command('retention')
-    .description('Count the users who come back, by the interval in which they came first')
-  addPeriod(command, '3months')
-    .addOption(
-      new Option('--interval <unit>', 'Interval in which users come first, and come back')
-        .choices(['day', 'week', 'month'])
-        .default('week'),
-    )
-    .option('--intervals <count>', 'Number of intervals after the first', parseNumber)
-  addBodyAndFormat(addFilters(command), PATH)
-    .addHelpText('after', SERVICE_HELP)
-    .action(async (options: RetentionOptions) => {
-      refuseEarlierOptions(command)
-      const body = options.body ?? buildRetentionBody(options)
-      const { format } = options
-      await askAndPrint(context, { path: PATH, body, format, formatRows: formatCohortsAsTable })
-    })
-}
+export const addRetention = addOperation<RetentionOptions>({
+  name: 'retention',
+  description: 'Count the users who come back, by the interval in which they came first',
+  path: '/v1/analytics/retention',
+  period: '3months',
+  addOptions: (command) =>
+    command
+      .addOption(
+        new Option('--interval <unit>', 'Interval in which users come first, and come back')
+          .choices(['day', 'week', 'month'])
+          .default('week'),
+      )
+      .option('--intervals <count>', 'Number of intervals after the first', parseNumber),
+  buildBody: (options) => buildRetentionBody(options),
+  formatRows: (rows) => formatCohortsAsTable(rows),
+})
 
 /** @throws UserError for a filter of another form */
 export const buildRetentionBody = (options: Omit<RetentionOptions, 'format'>): object =>

@@ -4,7 +4,7 @@ import { PLACE_HELP } from '../../clickhouse/backup/backup-place.js'
 import type { AddCommand } from '../shared/context.js'
 import { withStore } from '../shared/with-store.js'
 
-/** What a backup has and has not. */
+/** What a backup contains, and what it lacks. */
 export const CONTENTS = `
 A backup has the whole database: events, sessions, users, counts, projects, the list of API keys with their public keys,
 the salts of the last days, and events that wait to be loaded. It does not have the private key in DATA_DIR/keys, which

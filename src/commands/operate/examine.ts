@@ -1,4 +1,4 @@
-/** Makes the checks of `tallyhouse doctor`: of the configuration, of each store, and of the shards of a cluster together. */
+/** Makes the checks of `tallyhouse doctor`. They look at the configuration, at each store, and at all shards of a cluster together. */
 import { listPlaces, type ShardPlace } from '../../bootstrap/shard-places.js'
 import type { Config } from '../../config/config.js'
 import { UserError } from '../../lib/errors.js'

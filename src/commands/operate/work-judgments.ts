@@ -55,7 +55,7 @@ export interface RollupFacts {
   readonly state: RollupState
   /** How many months were rebuilt under this version's definition; undefined when no such rebuild has begun. */
   readonly monthsDone: number | undefined
-  /** That of the rebuild. */
+  /** The lease of the rebuild. */
   readonly lease: LeaseStatus
 }
 
@@ -83,7 +83,7 @@ export interface TableFacts {
   readonly shadow: readonly TemporaryTable[]
   /** The tables of dry runs and of imports of Parquet and Arrow, which their processes renew. */
   readonly renewed: readonly TemporaryTable[]
-  /** That of the loader. */
+  /** The lease of the loader. */
   readonly lease: LeaseStatus
   readonly rollupsLease: LeaseStatus
 }

@@ -73,7 +73,7 @@ const NEED_HOME: ReadonlySet<keyof typeof ACCESS> = new Set([
   'open',
 ])
 
-/** What a second run does after the store went away in the first one; absent for a command of which little can be said. */
+/** What a second run does after the store went away in the first one; absent for a command about which little can be said. */
 const SECOND_RUN: Partial<Readonly<Record<keyof typeof ACCESS, string>>> = {
   import: 'it continues',
   migrate: 'it continues',

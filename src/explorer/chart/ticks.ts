@@ -1,7 +1,6 @@
 /** Which buckets the axis of time names: hours, midnights, Mondays, firsts of months, quarters or years. */
+import { DAY_MS, MINUTE_MS } from '../../lib/time.js'
 import { type BucketSize, isWeekend, readClock } from '../format/dates.js'
-
-const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000]
 
 const countMonths = (ms: number): number => {
   const date = new Date(ms)
@@ -32,7 +31,7 @@ const STEP_MS: Readonly<Record<BucketSize, number>> = {
 }
 
 /**
- * Chooses which buckets the axis names: those that start the finest unit of which there is room for all.
+ * Chooses which buckets the axis names: those that start a unit. It takes the finest unit whose names all have room.
  *
  * @param labels the starts of the buckets, with their offsets from UTC
  * @param room how many names fit beside each other

@@ -130,7 +130,7 @@ const throwBrokenOff = (error: unknown): never => throwFailure(error, BROKEN_OFF
 /**
  * Yields the lines of a text, those that arrived together at once. What follows the last line feed is no line.
  *
- * @param onError throws what is to be thrown if the text breaks off
+ * @param onError throws the error of a text that breaks off
  */
 export async function* readLines(
   stream: ReadableStream<Uint8Array>,

@@ -1,4 +1,4 @@
-/** The contract of the API: what is asked, and what is answered. */
+/** The contract of the API: the types of requests and responses. */
 import type { components } from '../../../generated/openapi.js'
 import type { WithoutForms } from '../../contract/api.js'
 
@@ -15,7 +15,6 @@ export type FunnelResponse = Schemas['FunnelResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']
 export type Plan = Schemas['QueryPlan']
-export type RetentionPlan = Schemas['RetentionPlan']
 export type Explanation =
   | Schemas['ExplainResponse']
   | Schemas['RetentionExplainResponse']

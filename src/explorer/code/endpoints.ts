@@ -1,31 +1,52 @@
-/** The operations that the page asks: their paths, and their names in the client for TypeScript. A new one is a row. */
+/** The operations that the page uses: their paths, and their names in the client for TypeScript. A new one is a row. */
 import type { Query } from '../client/contract.js'
 
-interface Endpoint {
+interface Endpoint<Asked> {
   readonly path: string
   /** The function of the client. */
   readonly method: string
   /** The path of the operation that explains it; undefined if there is none. */
   readonly explainPath?: string
+  /** Names what a file of its rows contains. */
+  readonly nameContent: (query: Asked) => string
 }
 
-export const ENDPOINTS: Readonly<Record<Query['operation'], Endpoint>> = {
+/** A query of one operation. */
+type Of<Name> = Extract<Query, { readonly operation: Name }>
+
+export const ENDPOINTS: { readonly [Name in Query['operation']]: Endpoint<Of<Name>> } = {
   query: {
     path: '/v1/analytics/query',
     method: 'query',
     explainPath: '/v1/analytics/explain',
+    nameContent: nameGroups,
   },
   retention: {
     path: '/v1/analytics/retention',
     method: 'retention',
     explainPath: '/v1/analytics/retention/explain',
+    nameContent: ({ body }) => `retention-by-${body.interval}`,
   },
   funnel: {
     path: '/v1/analytics/funnel',
     method: 'funnel',
     explainPath: '/v1/analytics/funnel/explain',
+    nameContent: () => 'funnel',
   },
-  values: { path: '/v1/analytics/values', method: 'values' },
+  values: {
+    path: '/v1/analytics/values',
+    method: 'values',
+    nameContent: ({ body }) => `values-of-${body.field}`,
+  },
+}
+
+function nameGroups({ id, body }: Of<'query'>): string {
+  const [group] = body.group_by ?? []
+  const metrics = (body.metrics ?? []).map((metric) =>
+    typeof metric === 'string' ? metric : metric.as,
+  )
+  if (group === undefined) return id === 'cards' ? 'totals' : metrics.join('-')
+  return group.startsWith('interval:') ? `${metrics.join('-')}-over-time` : group
 }
 
 /** How a program reaches the API: the address before the paths, and the API key; undefined for public dashboards. */

@@ -1,5 +1,5 @@
 /** What the footer of a part knows about its query: the request for all rows as a file, and how it was answered. */
-import type { BatchResult, Plan, Query, RetentionPlan } from '../client/contract.js'
+import type { BatchResult, Explanation, Plan, Query } from '../client/contract.js'
 import { ENDPOINTS } from './endpoints.js'
 
 interface TableRequest {
@@ -7,7 +7,7 @@ interface TableRequest {
   readonly body: object
 }
 
-/** Builds the request for all rows of which the page shows some. */
+/** Builds the request for all rows. The page shows only some of them. */
 export function buildTableRequest({
   operation,
   body,
@@ -27,7 +27,8 @@ export function nameTable(query: Query, period: string | null): string {
   const [from, to] = (period ?? '').split('/').map((moment) => moment.slice(0, 10))
   const dates =
     from === undefined || to === undefined ? [] : from === to ? [from] : [from, 'to', to]
-  const words = [nameContent(query), ...dates].join('-')
+  const content = ENDPOINTS[query.operation].nameContent(query as never)
+  const words = [content, ...dates].join('-')
   // Names of properties may be any text.
   return `${words.replace(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, MAX_NAME)}.csv`
 }
@@ -35,25 +36,13 @@ export function nameTable(query: Query, period: string | null): string {
 /** File systems take 255 bytes. */
 const MAX_NAME = 60
 
-function nameContent({ id, operation, body }: Query): string {
-  if (operation === 'retention') return `retention-by-${body.interval}`
-  if (operation === 'funnel') return 'funnel'
-  if (operation === 'values') return `values-of-${body.field}`
-  const [group] = body.group_by ?? []
-  const metrics = (body.metrics ?? []).map((metric) =>
-    typeof metric === 'string' ? metric : metric.as,
-  )
-  if (group === undefined) return id === 'cards' ? 'totals' : metrics.join('-')
-  return group.startsWith('interval:') ? `${metrics.join('-')}-over-time` : group
-}
-
 /** Lists the relations that a plan reads, each once, in the order of the plan. */
-export function listRelations(plan: Plan | RetentionPlan): readonly string[] {
+export function listRelations(plan: Explanation['plan']): readonly string[] {
   const relations = [...findReads(plan)].map(({ relation }) => relation)
   return [...new Set(relations)]
 }
 
-/** The plans of retention, and those of new users, lie within others. */
+/** Some plans lie within others, such as those of new users. */
 function* findReads(value: unknown): Generator<Plan['reads'][number]> {
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {

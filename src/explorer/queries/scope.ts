@@ -8,7 +8,7 @@ import { buildFilters, type Kept } from './filters.js'
 
 export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
 
-/** What queries share: the period, its time zone, and the filters. That of the project is left to the service, which knows it. */
+/** What queries share: the period, its time zone, and the filters. The service fills in the zone of the project. */
 export const buildScope = (state: AskedState, kept: Kept = 'visits'): Scope => ({
   ...buildScopeInUtc(state, kept),
   ...(state.zone === undefined ? {} : { time_zone: state.zone }),

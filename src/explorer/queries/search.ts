@@ -42,7 +42,7 @@ const MAX_PROPERTIES = 3
 /** How many letters the values that are asked for contain. More letters search among those. */
 const STEM_LENGTH = 2
 
-/** The first letters of a text, which decide what is asked; undefined if it has too few. */
+/** The first letters of a text, which decide what the query asks for; undefined if it has too few. */
 export function findStem(text: string): string | undefined {
   const letters = Array.from(text)
   return letters.length < STEM_LENGTH ? undefined : letters.slice(0, STEM_LENGTH).join('')
@@ -77,7 +77,7 @@ export function buildValuesOf(field: Field, state: AskedState, text: string): Qu
   }
 }
 
-/** Builds the queries with the whole text for fields that have more values with its stem than a response. */
+/** Builds queries that search for the whole text, for the fields where the stem matched more values than a response holds. */
 export const buildNarrowedQueries = (
   state: AskedState,
   responses: readonly (readonly [field: Field, response: QueryResponse])[],

@@ -1,4 +1,5 @@
 /** The intervals that divide a period into as many buckets as the chart shows. */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import type { QueryResponse } from '../client/contract.js'
 import { clockIn, endsNow, LIVE_MINUTES, toDates } from './periods.js'
 import {
@@ -71,8 +72,6 @@ function describeMisfit(interval: ShownInterval, count: number): string {
 
 /** The first and the last second of a period as the clock of a zone shows them, each as if it was one in UTC. */
 type Span = readonly [first: number, last: number]
-
-const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1000, 60_000, 3_600_000, 86_400_000]
 
 /** Finds the span of a period. @param clock what the clock of the zone shows at a moment */
 function findSpan(

@@ -1,4 +1,5 @@
 /** Periods of the page: their names, and how one steps back and forth. */
+import { DAY_MS, MINUTE_MS } from '../../lib/time.js'
 import { namePeriod } from '../format/dates.js'
 import { LIVE, type AskedPeriod, type Preset, type Range, type ShownPeriod } from './state.js'
 
@@ -28,8 +29,7 @@ const OVER: readonly ShownPeriod[] = ['yesterday', 'last_month', 'last_year']
 export const endsNow = (period: ShownPeriod): boolean =>
   typeof period === 'string' && !OVER.includes(period)
 
-const MINUTE_MS = 60_000
-/** How many minutes the live period has, of which the last one still runs. */
+/** How many minutes the live period has. The last one still runs. */
 export const LIVE_MINUTES = 30
 
 /** The period to ask about at a moment. */
@@ -41,8 +41,6 @@ export function resolvePeriod(period: ShownPeriod, moment: Date): AskedPeriod {
     to: formatSecond(moment.getTime()),
   }
 }
-
-const DAY_MS = 86_400_000
 
 /**
  * Moves a period by its own length: a day, a number of days, a month or a year, or as many seconds as it has.

@@ -71,7 +71,7 @@ export interface Details {
 /** The dialog with a funnel. */
 export interface Funnel {
   readonly steps: readonly FieldFilter[]
-  /** What the steps lie within: a visit, or so many days. */
+  /** What the steps lie within: a visit, or a number of days. */
   readonly within: 'visit' | number
 }
 
@@ -100,7 +100,7 @@ export interface AskedState extends ExplorerState {
 }
 
 export const COHORTS = ['day', 'week', 'month'] as const
-/** How long the intervals of retention are. */
+/** How long the intervals of cohorts are. */
 export type Cohort = (typeof COHORTS)[number]
 
 export const DEFAULT_STATE: AskedState = {

@@ -20,7 +20,7 @@ interface BarProps extends Parts {
   readonly project: Project | undefined
   /** The query about the whole period. */
   readonly totals: Query | undefined
-  /** The query who is there now. */
+  /** The query for the number of users on the site now. */
   readonly live: Query | undefined
   readonly now: () => Date
   /** The names of the event properties that can be searched. */

@@ -1,4 +1,4 @@
-/** The cards: the metrics of the whole period, of which one is shown by the chart. */
+/** The cards: the metrics of the whole period. The chart shows one of them. */
 import type { Query } from '../client/contract.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'

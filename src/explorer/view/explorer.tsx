@@ -109,7 +109,7 @@ function Dialogs({ queries, known, source, ...parts }: DialogsProps) {
   )
 }
 
-/** The state that the queries are about: with the interval that fits, and for a live period the one that it is at the moment. */
+/** The state that the queries are built from. Its interval fits the period, and a live period is replaced by the one that it is now. */
 function useAskedState(
   state: ExplorerState,
   interval: ShownInterval,

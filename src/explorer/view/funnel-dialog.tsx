@@ -56,7 +56,7 @@ export function FunnelDialog({ query, source, ...parts }: FunnelDialogProps) {
   )
 }
 
-/** What the steps lie within: the same visit, or so many days. */
+/** What the steps lie within: the same visit, or a number of days. */
 const WINDOWS: readonly Funnel['within'][] = ['visit', 1, 7, 30]
 
 const nameWindow = (within: Funnel['within']): string =>

@@ -1,4 +1,5 @@
 /** What every part of the page gets, and what it shows of the response to its query. */
+import { DAY_MS } from '../../lib/time.js'
 import type { Access } from '../client/access.js'
 import type { Api } from '../client/api.js'
 import type { QueryResponse, Query } from '../client/contract.js'
@@ -46,8 +47,6 @@ export function findShown<Body = QueryResponse>(
   // The operation of the query decides which of the bodies it is.
   return { kind: 'ready', body: hideUnmeasured(body, since) as unknown as Body, isOld, at }
 }
-
-const DAY_MS = 86_400_000
 
 /** Takes the comparison out of a response whose other period begins before the day of the first event: its changes would mean nothing. */
 function hideUnmeasured<Body extends object>(body: Body, since: string | undefined): Body {

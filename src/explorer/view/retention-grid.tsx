@@ -1,4 +1,5 @@
 /** How many of the users who came first in a day, week or month came back in those after it. */
+import { DAY_MS } from '../../lib/time.js'
 import type { RetentionResponse } from '../client/contract.js'
 import { nameTick } from '../format/dates.js'
 import { formatCount, formatShare } from '../format/numbers.js'
@@ -11,8 +12,6 @@ interface RetentionProps {
   readonly response: RetentionResponse
   readonly isOld: boolean
 }
-
-const DAY_MS = 86_400_000
 
 /** Whether an interval after that of a cohort ends after a period, so that some who will come back are not counted. */
 function isCut(start: string, interval: Cohort, index: number, to: string): boolean {

@@ -78,7 +78,7 @@ interface SuggestionListProps {
   readonly onChoose: (option: Suggestion) => void
 }
 
-/** The suggestions of the search, of which one may be active. */
+/** The suggestions of the search. One of them may be active. */
 function SuggestionList({
   options,
   active,

@@ -18,7 +18,7 @@ export function Value({
   )
 }
 
-/** A value of a field in a row. A click filters by it; beside a page is a link to it. */
+/** A value of a field in a row. A click filters by the value. A page has a link beside it that opens it. */
 export function FieldValue({
   field,
   value,

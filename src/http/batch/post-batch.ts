@@ -6,7 +6,7 @@ import type { ApiError } from '../../contract/errors.js'
 import { settleAll } from '../../lib/settle.js'
 import type { ToolOutcome } from '../../mcp/call-result.js'
 import { createRequestContext, type RequestContext } from '../query/context.js'
-import { respond } from '../query/handlers.js'
+import { handleUntilStop } from '../query/handlers.js'
 import { countAnother } from '../query/rate-limit.js'
 import { toApiError } from '../server/translate-error.js'
 import { describeFailure, runEndpoint, type Endpoints, type Result } from './run-endpoint.js'
@@ -20,22 +20,19 @@ const MAX_AT_ONCE = 4
  * @param limit counts a request for the rate limit; it has counted the batch once, for its first query
  * @param now measures how long queries take
  */
-export function postBatch(
+export const postBatch = (
   endpoints: Endpoints,
   limit: RequestHandler,
   stopping: AbortSignal,
   now: ReadClock = () => performance.now(),
-): RequestHandler {
-  return async (request, response) => {
+): RequestHandler =>
+  handleUntilStop(stopping, async (request, response, signal) => {
     const batch = request.body as BatchRequest
     const sender = createSender(request, response)
-    await respond(response, stopping, sender.end, async (signal) => {
-      const refusals = await countQueries(limit, request, response, batch.queries.length)
-      const context = createRequestContext(request, signal)
-      return answerBatch(endpoints, batch, refusals, context, sender.add, now)
-    })
-  }
-}
+    const refusals = await countQueries(limit, request, response, batch.queries.length)
+    const context = createRequestContext(request, signal)
+    sender.end(await answerBatch(endpoints, batch, refusals, context, sender.add, now))
+  })
 
 /** Validates and answers a batch that did not come as a request of its own. @param count counts its queries for the rate limit */
 export async function runBatch(
@@ -59,7 +56,7 @@ export async function runBatch(
  * @param refusals the errors of queries that are not to be run, by position
  * @param add is called with each result as soon as it is there
  */
-export async function answerBatch(
+async function answerBatch(
   endpoints: Endpoints,
   { queries, include }: BatchRequest,
   refusals: readonly (ApiError | undefined)[],
@@ -102,7 +99,7 @@ export async function countQueries(
 }
 
 /**
- * Maps items, of which at most `limit` are worked on at a time, begun in their order. After an error no other is begun.
+ * Maps items in their order, at most `limit` at a time. After an error no other is begun.
  *
  * @returns the results in the order of the items
  * @throws the error of the first work that failed, after all that were begun have ended

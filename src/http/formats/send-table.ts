@@ -84,7 +84,7 @@ function setTableHeaders(response: Response, format: TableFormat, facts: Facts):
   }
 }
 
-/** Writes the members of `head`, of which there is at least one, and then the rows as the member `data`. */
+/** Writes the members of `head`, at least one, and then the rows as the member `data`. */
 async function* writeJson(head: object, { columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writeRow = createRowWriter(columns)
   let text = `${JSON.stringify(head).slice(0, -1)},"data":[`

@@ -38,7 +38,7 @@ export interface ManagementApi {
 }
 
 /** Who waits for a query. */
-export interface Asker {
+interface Asker {
   readonly keyId: string
   readonly requestId: string
   readonly logger: Logger

@@ -20,7 +20,7 @@ export const STALL_MS = 60 * SECOND_MS
 /** How long a client that still sends may take to read that its file is refused. */
 const LINGER_MS = 2 * SECOND_MS
 
-/** Receives the body of a request as a stream, which is to be read at once. */
+/** Receives the body of a request as a stream. Read it at once. */
 export type ReceiveUpload = <Result>(
   consume: (bytes: AsyncIterable<Buffer>) => Promise<Result>,
 ) => Promise<Result>

@@ -1,14 +1,14 @@
 /** Serves the Model Context Protocol: the operations of the query API as tools of language models, and the documentation as resources. */
 import type { Request, RequestHandler, Response } from 'express'
 import { isRecord } from '../../lib/records.js'
-import { answerMessage, type MessageResponse } from '../../mcp/answer-message.js'
+import { answerMessage } from '../../mcp/answer-message.js'
 import type { ServerOptions } from '../../mcp/create-server.js'
 import { listTools } from '../../mcp/list-tools.js'
 import { INSTRUCTIONS } from '../../mcp/tools.js'
 import { countQueries, runBatch } from '../batch/post-batch.js'
 import { runEndpoint, type Endpoints } from '../batch/run-endpoint.js'
 import { createRequestContext } from '../query/context.js'
-import { respond } from '../query/handlers.js'
+import { handleUntilStop } from '../query/handlers.js'
 import { createNotJsonObjectError } from '../server/translate-error.js'
 import { listMarkdownPages } from '../site/docs/build-pages.js'
 import { chooseTools } from './tools.js'
@@ -48,30 +48,24 @@ export function postMcp(
 }
 
 /** Answers a message per request. @param open returns what the server of a request is made of */
-export const answerMessages =
-  (
-    stopping: AbortSignal,
-    open: (
-      request: Request,
-      response: Response,
-      signal: AbortSignal,
-    ) => Omit<ServerOptions, 'isStructured'>,
-  ): RequestHandler =>
-  async (request, response) => {
+export const answerMessages = (
+  stopping: AbortSignal,
+  open: (
+    request: Request,
+    response: Response,
+    signal: AbortSignal,
+  ) => Omit<ServerOptions, 'isStructured'>,
+): RequestHandler =>
+  handleUntilStop(stopping, async (request, response, signal) => {
     const message: unknown = request.body
     if (!isRecord(message)) throw createNotJsonObjectError(JSON.stringify(message))
-    const send = ({ status, text }: MessageResponse): void => {
-      response.status(status)
-      if (text === '') response.end()
-      else response.type('json').send(text)
-    }
-    await respond(response, stopping, send, async (signal) => {
-      const answer = await answerMessage(
-        open(request, response, signal),
-        message,
-        request.get('MCP-Protocol-Version'),
-      )
-      signal.throwIfAborted()
-      return answer
-    })
-  }
+    const { status, text } = await answerMessage(
+      open(request, response, signal),
+      message,
+      request.get('MCP-Protocol-Version'),
+    )
+    signal.throwIfAborted()
+    response.status(status)
+    if (text === '') response.end()
+    else response.type('json').send(text)
+  })

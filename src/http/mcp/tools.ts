@@ -29,7 +29,7 @@ const EXPLAIN: ToolDefinition = {
   name: 'explain',
   method: 'post',
   path: '/v1/analytics/explain',
-  hint: 'Answers how an answer comes about, not what it is. The arguments are those of the tool that `operation` names, and described there.',
+  hint: 'Shows how a response would be computed, without computing it. Pass the arguments of the tool that `operation` names; they are described there.',
   choices: CHOICES,
 }
 

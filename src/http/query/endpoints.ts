@@ -9,19 +9,17 @@ import type {
   AnsweredOperation,
   AnyOperation,
   Explained,
-  StreamDependencies,
   Streamed,
   StreamedOperation,
   StreamRows,
   ValidBody,
 } from '../../analytics/operation.js'
 import { namesDefinitions, resolveDefinitions } from '../../analytics/definitions.js'
-import { runOperation } from '../../analytics/run-operation.js'
+import { prepare, runPlanned } from '../../analytics/run-operation.js'
 import type { Scope } from '../../contract/scopes.js'
 import { presentProject } from '../../projects/present.js'
 import type { ReaderPace } from '../formats/reader-pace.js'
 import { startTurn, type RequestContext, type RunningRequest } from './context.js'
-import { logPlan } from './plan-log.js'
 import type { QueryApi } from './query-api.js'
 
 /** A response: kept, or a body that is computed for each request. */
@@ -37,8 +35,10 @@ export interface Endpoint {
   /** The operation by which bodies are checked; undefined for an endpoint without a body. */
   readonly operation?: AnyOperation
   /** Answers a validated body in its turn; absent: all responses are streamed. */
-  readonly answer?: (api: QueryApi, body: ValidBody, context: RequestContext) => Promise<Outcome>
+  readonly answer?: Answer
 }
+
+type Answer = (api: QueryApi, body: ValidBody, context: RequestContext) => Promise<Outcome>
 
 /** Reads the project of the API key. */
 export const PROJECT: Endpoint = {
@@ -49,7 +49,7 @@ export const PROJECT: Endpoint = {
   answer: (api, _body, context) =>
     api.queue.run(context.principal.keyId, context.signal, (turn) => {
       const { project } = context
-      return readData(api, startTurn(context, turn), async ({ firstEventAt }) => ({
+      return api.readData(project, startTurn(context, turn), async ({ firstEventAt }) => ({
         body: { project: presentProject(project, await firstEventAt(project.id)) },
       }))
     }),
@@ -64,15 +64,14 @@ function listEndpoints(operation: AnyOperation): readonly Endpoint[] {
   if (!isAnswered(operation)) return [own]
   const { explained } = operation
   return [
-    { ...own, answer: (api, body, context) => answerKept(api, operation, body, context) },
+    { ...own, answer: answerKept(operation) },
     ...(explained === undefined
       ? []
       : [
           {
             ...own,
             ...{ name: explained.name, path: explained.path },
-            answer: (api: QueryApi, body: ValidBody, context: RequestContext) =>
-              answerExplained(api, operation, explained, body, context),
+            answer: answerExplained(operation, explained),
           },
         ]),
   ]
@@ -89,46 +88,42 @@ const lookUp = async (
     ? (resolveDefinitions(operation, request, await api.readDefinitions(project.id)) as ValidBody)
     : request
 
-/** Answers a request. Known rows need no turn. */
-const answerKept = async (
-  api: QueryApi,
-  operation: AnsweredOperation,
-  asked: ValidBody,
-  context: RequestContext,
-): Promise<GivenResponse> => {
-  const { project, principal, signal, now } = context
-  const request = await lookUp(api, operation, asked, context)
-  const { keyId } = principal
-  const given = await api.responses.answer(
-    { operation, request, project, keyId, signal, now },
-    ({ signal: whileWanted, facts }) =>
-      api.queue.run(keyId, whileWanted, (turn) =>
-        readData(api, startTurn({ ...context, signal: whileWanted }, turn), (data) =>
-          runOperation(operation, request, project, {
-            ...data,
-            firstEventAt: async (id) => (facts.firstEventAt = await data.firstEventAt(id)),
-          }),
-        ),
-      ),
-  )
-  api.countQuery(project.id)
-  return given
+/** Answers requests to an operation. Known rows need no turn. */
+function answerKept(operation: AnsweredOperation): Answer {
+  return async (api, asked, context) => {
+    const { project, principal, signal, now } = context
+    const request = await lookUp(api, operation, asked, context)
+    const { keyId } = principal
+    const given = await api.responses.answer(
+      { operation, request, project, keyId, signal, now },
+      ({ signal: whileWanted, facts }) =>
+        api.queue.run(keyId, whileWanted, (turn) => {
+          const running = startTurn({ ...context, signal: whileWanted }, turn)
+          return api.readData(project, running, async (data) => {
+            const prepared = await prepare(operation, request, project, {
+              ...data,
+              firstEventAt: async (id) => (facts.firstEventAt = await data.firstEventAt(id)),
+            })
+            return runPlanned(operation, request, project, prepared, data)
+          })
+        }),
+    )
+    api.countQuery(project.id, given.source)
+    return given
+  }
 }
 
-const answerExplained = async (
-  api: QueryApi,
-  operation: AnsweredOperation,
-  explained: Explained<unknown>,
-  asked: ValidBody,
-  context: RequestContext,
-): Promise<Outcome> => {
-  const request = await lookUp(api, operation, asked, context)
-  return api.queue.run(context.principal.keyId, context.signal, async (turn) => {
-    const explanation = await readData(api, startTurn(context, turn), (data) =>
-      explainOperation(operation, explained, request, context.project, data),
-    )
-    return { body: api.presentExplanation(explanation) }
-  })
+function answerExplained(operation: AnsweredOperation, explained: Explained<unknown>): Answer {
+  return async (api, asked, context) => {
+    const { project, principal, signal } = context
+    const request = await lookUp(api, operation, asked, context)
+    return api.queue.run(principal.keyId, signal, async (turn) => {
+      const explanation = await api.readData(project, startTurn(context, turn), (data) =>
+        explainOperation(operation, explained, request, project, data),
+      )
+      return { body: api.presentExplanation(explanation) }
+    })
+  }
 }
 
 /**
@@ -146,7 +141,7 @@ export const streamOperation = async (
   const request = await lookUp(api, operation, asked, context)
   await api[operation.queue].run(principal.projectId, signal, (turn) => {
     const running = startTurn(context, turn)
-    return readData(api, running, (data) =>
+    return api.readData(project, running, (data) =>
       operation.stream(
         request,
         project,
@@ -162,14 +157,4 @@ export const streamOperation = async (
 const streamEach =
   (api: QueryApi, request: RunningRequest): StreamRows =>
   (statement, consume) =>
-    readData(api, request, ({ stream }) => stream(statement, consume))
-
-/** Reads the data of the project of a request, and logs its plans. */
-const readData = <Result>(
-  api: QueryApi,
-  request: RunningRequest,
-  read: (data: StreamDependencies) => Promise<Result>,
-): Promise<Result> =>
-  api.readData(request.project, request, (data) =>
-    read({ ...data, onPlan: (plan) => logPlan(request.logger, plan) }),
-  )
+    api.readData(request.project, request, ({ stream }) => stream(statement, consume))

@@ -1,5 +1,5 @@
 /** The first and last handlers of the query API: authenticate a request, answer it and send the response. */
-import type { RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { IncomingMessage } from 'node:http'
 import { isStreamed } from '../../analytics/operations/list.js'
 import type { Streamed, ValidBody } from '../../analytics/operation.js'
@@ -12,7 +12,7 @@ import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
 import { getAuthContext, type AuthContext } from '../server/request-context.js'
 import { createRequestContext } from './context.js'
-import { streamOperation, type Endpoint, type Outcome } from './endpoints.js'
+import { streamOperation, type Endpoint } from './endpoints.js'
 import type { QueryApi } from './query-api.js'
 import { sendOutcome } from './send-outcome.js'
 
@@ -23,7 +23,7 @@ import { sendOutcome } from './send-outcome.js'
  */
 export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 
-/** Returns the Authorization header of a request. One with several of them is treated as one without a key. */
+/** Returns the Authorization header of a request; undefined if there are several, as if there were no key. */
 export function readAuthorization({ headersDistinct }: IncomingMessage): string | undefined {
   const [header, ...others] = headersDistinct['authorization'] ?? []
   return others.length === 0 ? header : undefined
@@ -59,36 +59,24 @@ export function checkScope<AnyScope extends string>(
 }
 
 /** Answers the requests to an endpoint, whose bodies have been validated. */
-export function answerRequests(
+export const answerRequests = (
   api: QueryApi,
   { operation, answer }: Endpoint,
   stopping: AbortSignal,
-): RequestHandler {
-  return async (request, response) => {
+): RequestHandler =>
+  handleUntilStop(stopping, async (request, response, signal) => {
     const body = request.body as ValidBody
+    const context = createRequestContext(request, signal)
     if (operation !== undefined && isStreamed(operation, body)) {
       const { responseFormat = 'json' } = request
-      await respond(response, stopping, ignore, (signal) =>
-        streamOperation(
-          api,
-          operation,
-          body,
-          createRequestContext(request, signal),
-          (streamed, pace) => sendStreamed(response, responseFormat, streamed, pace),
-        ),
+      await streamOperation(api, operation, body, context, (streamed, pace) =>
+        sendStreamed(response, responseFormat, streamed, pace),
       )
       return
     }
     if (answer === undefined) throw new Error('the operation neither answers nor streams')
-    const send = (outcome: Outcome): Promise<void> =>
-      sendOutcome(request, response, outcome, operation)
-    await respond(response, stopping, send, (signal) =>
-      answer(api, body, createRequestContext(request, signal)),
-    )
-  }
-}
-
-const ignore = (): void => undefined
+    await sendOutcome(request, response, await answer(api, body, context), operation)
+  })
 
 const sendStreamed = (
   response: Response,
@@ -100,17 +88,21 @@ const sendStreamed = (
     ? streamJson(response, head, table, pace)
     : streamTable(response, format, table, pace)
 
-/** Sends the result of `work`. While the service is stopping, reports that instead of any error of `work`. */
-export async function respond<Result>(
-  response: Response,
-  stopping: AbortSignal,
-  send: (result: Result) => void | Promise<void>,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<void> {
-  const signal = abortOnDisconnect(response, stopping)
-  try {
-    await send(await work(signal))
-  } catch (error) {
-    throw stopping.aborted ? createStoppingError() : error
+/**
+ * Creates a handler whose work ends when its client disconnects or the service stops. While the service is stopping, it reports that
+ * instead of any error.
+ *
+ * @param handle sends the response; its signal aborts when the response can no longer be delivered
+ */
+export const handleUntilStop =
+  (
+    stopping: AbortSignal,
+    handle: (request: Request, response: Response, signal: AbortSignal) => Promise<void>,
+  ): RequestHandler =>
+  async (request, response) => {
+    try {
+      await handle(request, response, abortOnDisconnect(response, stopping))
+    } catch (error) {
+      throw stopping.aborted ? createStoppingError() : error
+    }
   }
-}

@@ -2,6 +2,7 @@
 import type { ResponseCache } from '../../analytics/cache/responses.js'
 import type { Explanation } from '../../analytics/explain-operation.js'
 import type { StreamDependencies } from '../../analytics/operation.js'
+import type { ResponseSource } from '../../contract/api.js'
 import type { Definition } from '../../model/definitions.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { RunningRequest } from './context.js'
@@ -9,7 +10,7 @@ import type { QueryQueue } from './queue/query-queue.js'
 
 export interface QueryApi {
   /**
-   * Reads the data of a project for a request, at one moment. If the data changes meanwhile, `read` is called again; it may send a
+   * Reads the data of a project for a request, at one moment, and logs the plans. If the data changes meanwhile, `read` is called again; it may send a
    * response when its first rows have come.
    *
    * @throws what `read` rejects with; ApiError SERVICE_UNAVAILABLE while a change is published for longer than the request may take
@@ -31,7 +32,7 @@ export interface QueryApi {
   readonly streams: QueryQueue
   /** The queue of exports: they may last for hours, and leave the streams their places. */
   readonly exports: QueryQueue
-  /** Counts a query of a project that was answered. */
-  readonly countQuery: (projectId: string) => void
+  /** Counts a query of a project that was answered. @param source how the response was found; undefined if it was streamed */
+  readonly countQuery: (projectId: string, source?: ResponseSource) => void
   readonly now: () => Date
 }

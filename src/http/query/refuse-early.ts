@@ -13,7 +13,7 @@ import type { PaceRefusal } from './slow-refusals.js'
 /** Returns the key and the project that an Authorization header had when it was last checked; undefined if unknown. */
 export type Recall = (header: string | undefined) => AuthContext | undefined
 
-/** A request of a known asker that would wait in the queue. */
+/** A request of a known reader that would wait in the queue. */
 interface Recognized {
   /** The template of its route. */
   readonly path: string
@@ -59,7 +59,7 @@ export const recognizeKeys =
   }
 
 /**
- * Creates the first handler of an application. It refuses a request of a known asker that would be refused after its body
+ * Creates the first handler of an application. It refuses a request of a known reader that would be refused after its body
  * has been read and validated; all others go on. Refusals are paced, since under a flood even they would take all the
  * time. The log has one line per second and key for them.
  */

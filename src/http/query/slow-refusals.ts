@@ -3,14 +3,14 @@ import type { ErrorRequestHandler } from 'express'
 import { ApiError } from '../../contract/errors.js'
 import { SECOND_MS } from '../../lib/time.js'
 
-/** How many requests are refused at once in each second: of a key, and of all keys together. */
+/** How many requests are refused without a wait in each second: per key, and in all. */
 const MAX_QUICK_PER_KEY = 10
 const MAX_QUICK = 200
 /** How long each of the others waits for its refusal, at the least: what Retry-After asks for. */
 const DELAY_MS = SECOND_MS
 /** How many of the others are refused per second, so that most of the time is left for answers. */
 const MAX_SLOW = 500
-/** How many refusals wait together. Further ones do not: each holds a connection, of which there are this many at most. */
+/** How many refusals wait together. Each holds a connection, so further ones are sent at once. */
 const MAX_DELAYED = 10_000
 
 /** Calls `refuse`, which sends a refusal to a key: at once, or later if there were many in this second. */

@@ -16,7 +16,7 @@ export interface AuthContext {
 }
 
 /** The admin key of a request. */
-export interface AdminContext {
+interface AdminContext {
   readonly key: AdminKey
   /** The key itself. It is neither logged nor stored. */
   readonly secret: string

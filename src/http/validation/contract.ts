@@ -46,12 +46,12 @@ const [FIRST = BATCH, ...OTHERS] = OPERATIONS.flatMap(({ path, explained }) =>
 )
 
 interface ContractOptions extends ValidationOptions {
-  /** Whether all operations are compiled now, as by default, or else those that are used most. */
+  /** Whether to compile all operations now, which is the default, or only those that are used most. */
   readonly compileAll?: boolean
 }
 
 /**
- * Compiles the contracts of the package. Of what is not compiled now, a first request waits for about 0.1 s.
+ * Compiles the contracts of the package. The first request to any other operation waits about 0.1 s, until that is compiled.
  *
  * @param names the contracts that this process serves; requests to another one would compile it on arrival
  * @throws Error naming the schema that the validator cannot take, or the operation that does not compile

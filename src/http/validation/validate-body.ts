@@ -44,7 +44,7 @@ export const compileOperationBodies = (
 ): Bodies => compileBodies(prepared, buildUnionMessages(document))
 
 /**
- * Replaces what means the same as a body or a member that is missing, and fills in what the project has a default for.
+ * Replaces bodies and members that mean the same as missing ones, and fills in the defaults of the project.
  *
  * @throws ApiError VALIDATION_ERROR for filters that lie too deep in others, which schemas are not to see
  */

@@ -14,8 +14,8 @@ const UNCOUNTED: ReadonlySet<string> = new Set(['event_id', 'timestamp', 'proper
 const WEIGHTS: ReadonlyMap<string, number> = new Map([['user_agent', 10]])
 
 /**
- * Estimates the work of loading the events of one request, in values: its different values of fields and properties,
- * one for each event, and one for each 256 bytes.
+ * Estimates the work of loading the events of one request. Each different value of a field or property counts as one, and so does each
+ * event, and each 256 bytes.
  *
  * @param bytes the size of the events as JSON
  */

@@ -7,7 +7,7 @@ export interface InboxView {
   readonly askedAt: number
   /** When the oldest waiting row arrived, in milliseconds since 1970; Infinity when none waits. */
   readonly oldestAt: number
-  /** Whether it has waited for so long that the loader must be away: it does something else, or cannot go on. */
+  /** Whether it has waited longer than a present loader would let it wait: the loader does something else, or cannot go on. */
   readonly isLate: boolean
 }
 

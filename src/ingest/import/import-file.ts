@@ -15,7 +15,7 @@ type Loading = Pick<
   'projectId' | 'strict' | 'dryRun' | 'chunkSize' | 'stop' | 'now' | 'onRejected'
 >
 
-export interface FileImportOptions extends Reading, Loading {
+interface FileImportOptions extends Reading, Loading {
   /** The name of the file in messages. */
   readonly name: string
   /** In bytes; undefined when it is known only after reading. */

@@ -28,7 +28,7 @@ export function isShort({ free, total }: DiskSpace, wasShort = false): boolean {
 }
 
 /** Reads the space of the default disk of ClickHouse; needs no grant. */
-export async function readDiskSpace(
+async function readDiskSpace(
   connection: Connection,
   signal?: AbortSignal,
 ): Promise<DiskSpace | undefined> {

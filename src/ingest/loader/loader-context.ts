@@ -12,7 +12,7 @@ export interface FinishOptions {
   readonly noticeMs?: number | undefined
   /** The number of a deletion to leave. */
   readonly except?: number
-  /** Whether projects are deleted whose copies say so: on a shard, which has copies of the projects at home. */
+  /** Whether it deletes projects that are marked as deleted in the copies of a shard: projects live at home, and shards have copies. */
   readonly followsHome?: boolean
   /** At home: returns whether other shards still have a project, which is deleted there first. */
   readonly isElsewhere?: (projectId: string) => Promise<boolean>

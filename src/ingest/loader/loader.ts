@@ -1,5 +1,5 @@
 /**
- * Decides when which rows are loaded, and resumes loads after a crash. Each row of the inbox becomes at most one
+ * Decides which rows are loaded and when, and resumes loads after a crash. Each row of the inbox becomes at most one
  * event, at whatever point a load is interrupted.
  */
 import { endLeftChanges } from '../../changes/left-changes.js'

@@ -34,7 +34,7 @@ export const MAX_LOAD: LoadLimits = { rows: 250_000, bytes: 64 * MB }
 const MAX_STRETCHES = uint64(1_000)
 
 /** The rows of the stream that are loaded next. */
-export interface NextRows extends LoadSource {
+interface NextRows extends LoadSource {
   /** The sum of the lengths of their lines. */
   readonly bytes: number
   /** The most rows that it could have; fewer than usual after a load of these rows was abandoned. */
@@ -76,7 +76,7 @@ interface Chosen extends Stretches {
   readonly bytes: number
 }
 
-/** Returns those of the loads of which rows still wait. */
+/** Returns the loads that still have waiting rows. */
 async function findWaiting(
   writer: Connection,
   loads: readonly AbandonedLoad[],

@@ -40,7 +40,7 @@ export interface WaitingRows {
   readonly oldestAt: number
 }
 
-/** The account for queries may read the numbers of blocks only, so a block of which some rows are loaded counts as a whole. */
+/** The account for queries may read the numbers of blocks only, so a block counts as a whole, even if only some of its rows are loaded. */
 const LAST_OF_BLOCK = sql`(${findStart(sql`_block_number`)} + 4294967295)`
 
 /** Counts the rows of the stream that wait to be loaded. An idle service sends no statement more often, so it has to be cheap. */

@@ -12,7 +12,7 @@ export interface Survey {
   readonly movesEvents: boolean
   /** In how many parts the load is to be published. */
   readonly slices: number
-  /** Whether it has users that the store did not know. */
+  /** Whether it has users that are new to the store. */
   readonly hasNewUsers: boolean
   /** Whether it has event ids. */
   readonly hasEventIds: boolean

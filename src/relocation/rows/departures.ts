@@ -7,7 +7,7 @@ import { writeHasOwnId, writeIndexOf } from '../../cluster/sender.js'
 import { deleteRows } from '../../deletion/delete-rows.js'
 import { MOVED_TABLES, nameTable } from './moved-tables.js'
 
-/** Where users are among the shards of their project, of which there are `width`. */
+/** Where users are among the `width` shards of their project. */
 export interface Position {
   readonly index: number
   readonly width: number

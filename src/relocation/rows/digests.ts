@@ -29,7 +29,7 @@ export interface Memory {
   readonly key: string
 }
 
-/** Reads the digests of a project's rows. A partition is not read again while its parts are those of which its digest is known. */
+/** Reads the digests of a project's rows. A partition is not read again while it has the parts whose digest is known. */
 export async function readDigests(
   connection: Connection,
   moved: MovedTable,

@@ -27,7 +27,7 @@ const nameFacts = (number: number): Facts => ({
   sessions: nameStaged(number, { name: 'sessions' }),
 })
 
-/** Drops what an interrupted relocation has counted: nothing says of which rows. */
+/** Drops what an interrupted relocation has counted: it is not known which rows that includes. */
 export async function emptyStagedRollups({ target, number }: Transfer): Promise<void> {
   for (const rollup of ROLLUPS) {
     const staged = nameStaged(number, rollup)
@@ -40,7 +40,7 @@ export async function emptyStagedRollups({ target, number }: Transfer): Promise<
 export const stageAllRollups = async (transfer: Transfer): Promise<void> =>
   countMonths(transfer, await listMonths(transfer))
 
-/** Counts again the months of which facts were copied. */
+/** Counts the months whose facts were copied again. */
 export async function stageRollups(transfer: Transfer, copied: CopiedPartitions): Promise<void> {
   const changed = new Set([...(copied.get('events') ?? []), ...(copied.get('sessions') ?? [])])
   if (changed.size === 0) return

@@ -22,7 +22,7 @@ const STAGED_TABLES = matchNames('move_[0-9]+_', [...MOVED_TABLES.map(({ name })
 export const nameStaged = (number: number, { name }: Pick<MovedTable, 'name'>): Sql =>
   numberedName('move', number, name)
 
-/** The rows that are sent were never sent before, though they may be equal to earlier ones. */
+/** No row is sent twice, but rows may be equal: they are no duplicates. */
 const INSERT_SETTINGS: Settings = { async_insert: 0, insert_deduplicate: 0 }
 
 /** The rows of the project at the source, with the numbers that they get at the target. */

@@ -172,7 +172,7 @@ describe('a keyring', () => {
     expect(await findValid()).toEqual([])
   })
 
-  test('unknown ids share readings, of which there are four per second', async () => {
+  test('unknown ids share readings, at most four per second', async () => {
     // A busy machine may begin a reading later than the ring decides to: the ring's own times count.
     let time = 0
     const clock = (): number => (time = performance.now())

@@ -111,7 +111,7 @@ export const CASES: readonly Case[] = [
     want: [START, { name: 'pageview', properties: { tab: 'two' } }],
   },
   {
-    why: 'data-manual: only pageviews by hand, of which the first has the referrer',
+    why: 'data-manual: only pageviews by hand; the first has the referrer',
     attributes: 'data-manual',
     referer: 'http://search.example/',
     then: [go('pushState', '/b'), `tally('pageview')`, `tally('pageview')`],

@@ -222,7 +222,7 @@ describe('what is known', () => {
     expect(watch.isCurrent('p', version)).toBe(true)
   })
 
-  test('is read anew after a long time, in which the store may have become another one', async () => {
+  test('is read again after a long time, in which the store may have become another one', async () => {
     const { state, watch } = watchSlowly()
     const id = newId()
     const { writer } = database.store

@@ -1,4 +1,4 @@
-/** A service is suspended while it answers from memory: whoever asks after a load gets no answer from before it. */
+/** A service is suspended while it answers from memory: a query that is sent after a load gets no response from before it. */
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

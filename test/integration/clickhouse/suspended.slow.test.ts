@@ -38,7 +38,7 @@ import {
 /** 200 suspensions take a quarter of an hour. */
 const SUSPENSIONS = scaled(1)
 const SEED = Number(process.env['SUSPENSIONS_SEED'] ?? Math.floor(Math.random() * 1e9))
-/** So many processes are suspended at once, each in a database of its own. */
+/** How many processes are suspended at once, each in a database of its own. */
 const AT_ONCE = 4
 /** Longer than the lease of a silent holder lasts. */
 const SUSPENDED_MS = 11_000
@@ -164,7 +164,7 @@ async function suspendOnce(n: number): Promise<object> {
       const { differences } = await checkRollups(store.writer, {})
       expect(differences).toEqual([])
     }
-    // Whoever was interrupted is called again; another process may have finished its work meanwhile.
+    // Work that was interrupted is called again; another process may have finished its work meanwhile.
     await TASKS[task].run(store).catch((error: unknown) => {
       if (!(error instanceof UserError)) throw error
     })

@@ -96,7 +96,7 @@ test('tables and views of other applications survive all that drops tables', asy
   expect(await findTables(all)).toEqual(all)
 })
 
-/** Reads a file of so many rows, as an import does; calls `onChunk` after its first chunk. Returns the number of chunks. */
+/** Reads a file of `rows` rows, as an import does; calls `onChunk` after its first chunk. Returns the number of chunks. */
 async function read(
   format: FileFormat,
   count: number,

@@ -24,7 +24,7 @@ const NOW = new Date('2026-06-15T12:00:00Z')
 const DAY = { date_range: ['2026-06-14', '2026-06-14'] } as const
 const PERIOD = { from: '2026-06-14T00:00:00Z', to: '2026-06-14T23:59:59Z' }
 const FORMATS = Object.keys(MEDIA_TYPES) as ExportFormat[]
-/** So many that they come in several parts. */
+/** Enough to come in several parts. */
 const EVENTS = 2_000
 
 let database: TestDatabase
@@ -104,7 +104,7 @@ test('the events, as they arrive', async () => {
   expect(events).toHaveLength(EVENTS)
 })
 
-test('whoever stops reading can export again', async () => {
+test('a caller that stops reading can export again', async () => {
   for (let i = 0; i < 2; i++) {
     for await (const part of connect().events(DAY)) {
       expect(part.ok).toBe(true)

@@ -11,8 +11,10 @@ import {
   type TableFormat,
   type TableRequests,
 } from '../../../clients/typescript/src/index.js'
+import { isAnswered, OPERATIONS } from '../../../src/analytics/operations/list.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { MEDIA_TYPES } from '../../../src/contract/response-formats.js'
+import { getExampleBody } from '../../contract/document.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
@@ -82,11 +84,14 @@ async function download(operation: string, format: TableFormat, body: object): P
 
 const BY_PATH = { date_range: DAY, metrics: ['users', 'visits'], group_by: ['page:path'] } as const
 const BODIES: TableRequests = {
+  ...(Object.fromEntries(
+    OPERATIONS.filter(isAnswered).map(({ name, path }) => [
+      name,
+      { ...getExampleBody(path), date_range: DAY },
+    ]),
+  ) as unknown as TableRequests),
   query: BY_PATH,
   values: { field: 'page:path', date_range: DAY },
-  retention: { interval: 'day', date_range: DAY },
-  funnel: { date_range: DAY, steps: [{ filters: [] }, { filters: [] }] },
-  journeys: { date_range: DAY, from: { filters: [] } },
 }
 /** What the body has if it does not say how many rows. */
 const LIMITS: Partial<Record<keyof TableRequests, object>> = {

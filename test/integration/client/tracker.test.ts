@@ -22,7 +22,7 @@ let retryAfter: string | undefined
 let received: { readonly token: string | undefined; readonly events: readonly SentEvent[] }[]
 /** What `onError` was told: the code, and the names of the lost events. */
 let errors: (readonly [code: string, lost: readonly (string | null | undefined)[]])[]
-/** The waits in milliseconds. They pass at once, but for the one of `close`. */
+/** The waits in milliseconds. They pass at once, except the one of `close`. */
 let waits: number[]
 
 const CLOSE_SECONDS = 600

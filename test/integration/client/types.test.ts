@@ -8,7 +8,7 @@ import { checkTypes } from '../../support/check-types.js'
 const SETUP = `
 import { createTallyhouse, createTracker, type Metric, type QueryRequest, type QueryResponse, type Result, type Row } from '${packagePath('clients/typescript/src/index.js')}'
 const tally = createTallyhouse({ url: 'http://127.0.0.1', apiKey: 'key' })
-/** Returns the data, and fails to compile for what is no result. */
+/** Returns the data. It does not compile for a value that is no result. */
 const get = async <T,>(result: Promise<Result<T>>): Promise<T> => {
   const one = await result
   if (!one.ok) throw new Error(one.error.message)

@@ -1,4 +1,4 @@
-/** Queries across shards of which one fails: the error that the caller gets, and that no shard works on in vain. */
+/** Queries across shards when one of them fails: the error that the caller gets, and that the other shards stop working. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createQueryRunner, type QueryScope } from '../../../src/clickhouse/run.js'
 import { sql, statement, type Sql, type Statement } from '../../../src/clickhouse/sql.js'
@@ -51,7 +51,7 @@ const countRunning = (): Promise<readonly number[]> =>
     }),
   )
 
-/** Waits until each shard works on so many queries. */
+/** Waits until each shard works on this number of queries. */
 const untilRunning = (wanted: readonly [number, number]) =>
   until(async () => String(await countRunning()) === String(wanted))
 const untilAnswered = () => until(async () => (await getCode(run(ONE))) === 'none')

@@ -34,7 +34,7 @@ afterAll(() => databases.drop())
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
 
-/** The nth event: of one of 13 users, every third without an id. */
+/** The nth event. It belongs to one of 13 users; every third user lacks an id. */
 interface Event extends SenderFields {
   readonly timestamp: string
   readonly path: string

@@ -20,7 +20,7 @@ let dataDir: string
 let engines: readonly Engine[]
 let stores: readonly Store[]
 
-/** Lets the engines reach each other as the account that writes, in place of the pipeline's. */
+/** Lets the engines reach each other with the account that writes, instead of that of the pipeline. */
 const asWriter = ({ endpoint, nativePort }: EngineAddress): EngineAddress => ({
   endpoint: { ...endpoint, accounts: { ...endpoint.accounts, reader: endpoint.accounts.writer } },
   nativePort,

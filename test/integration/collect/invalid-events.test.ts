@@ -344,7 +344,7 @@ describe('bodies', () => {
 
 describe('the size of an event, with the address and id that the service adds', () => {
   const TOO_LARGE = 'must have at most 32 kB as JSON'
-  /** An event of so many bytes, none of whose values is truncated. */
+  /** An event of this number of bytes, none of whose values is truncated. */
   const filled = (bytes: number) => {
     const values = Array.from({ length: 32 }, (_, n) => [`p${n}`, 'x'.repeat(1_000)])
     const event = {

@@ -4,6 +4,7 @@ import type { EventLimits } from '../../../src/http/collect/event-limits.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { createWaitingWork } from '../../../src/ingest/collect/waiting-work.js'
 import { until } from '../../support/until.js'
+import { toStoredProject } from '../../support/world/stored-project.js'
 import { NO_LIMITS, outcome, PROJECT, startApp } from '../http/harness.js'
 
 const events = (count: number, name = 'x') => Array.from({ length: count }, () => ({ name }))
@@ -43,20 +44,7 @@ test('an address that is at its limit is refused before its token is looked up',
     limits: { ...NO_LIMITS, addressEventsPerMinute: 1 },
     findProject: () => {
       lookups += 1
-      return Promise.resolve({
-        ...PROJECT,
-        org: null,
-        timeZone: null,
-        createdAt: new Date(0),
-        retentionDays: null,
-        keepDays: null,
-        formerToken: null,
-        isDeleting: false,
-        hasCutSessions: false,
-        shards: [],
-        formerWidths: [],
-        isWidening: false,
-      })
+      return Promise.resolve(toStoredProject({ ...PROJECT, createdAt: new Date(0) }))
     },
   })
   const statuses = [await app.collect({}), await app.collect({})].map(({ status }) => status)

@@ -85,7 +85,7 @@ test('a project that is created after the start can send at once', async () => {
   expect((await inbox(known)).length).toBe(1)
 })
 
-/** Waits until the servers of this process have received so many requests, and handle them. */
+/** Waits until the servers of this process have received this number of requests, and handle them. */
 async function receive(requests: number): Promise<void> {
   let received = 0
   await new Promise<void>((resolve) => {

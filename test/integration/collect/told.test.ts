@@ -1,4 +1,4 @@
-/** Nothing is left out in silence: of all events that are sent, what is not counted is told in the response. */
+/** Nothing is left out in silence: the response tells which of the sent events are not counted. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { execFile } from 'node:child_process'

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const event = { timestamp: '2025-12-31T10:00:00Z', user_id: 'u1', country: 'DE' }
   await createWorld(database.store, [event], { id: 'shop', retentionDays: 1 })
   await createWorld(database.store, [event], { id: 'kiosk' })
-  // So many events that reading rollups is cheaper. The planner takes sizes from these rows.
+  // Enough events to make reading rollups cheaper. The planner takes sizes from these rows.
   await database.store.writer.execute(
     statement(sql`INSERT INTO sessions_monthly (project_id, dimension, month, events, visits)
       SELECT 'shop', 'total', arrayJoin([toDate('2025-12-01'), '2026-01-01', '2026-02-01']), 1e9, 1e8`),

@@ -46,7 +46,7 @@ async function world(batches: readonly (readonly SentEvent[])[]): Promise<Stored
   return project
 }
 
-/** Returns the events of other users. Of events with one id the first to arrive counts, even one of the deleted user. */
+/** Returns the events of other users. If events share an id, the first to arrive counts, even one of the deleted user. */
 function selectOthers(
   batches: readonly (readonly SentEvent[])[],
   deleted: readonly string[],

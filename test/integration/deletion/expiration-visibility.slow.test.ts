@@ -16,7 +16,7 @@ const KEPT_FROM = '2026-01-17'
 
 const database = withDatabase()
 
-/** Creates a project with 60 events up to NOW, whose expired days lie in so many months. */
+/** Creates a project with 60 events up to NOW, whose expired days lie in this number of months. */
 async function createProject(months: number): Promise<StoredProject> {
   const project = await newProject(database.store)
   const old = new Date('2026-01-16T10:00:00Z')

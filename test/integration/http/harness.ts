@@ -21,6 +21,7 @@ import { ApiError } from '../../../src/contract/errors.js'
 import type { RunningRequest } from '../../../src/http/query/context.js'
 import type { AuthContext } from '../../../src/http/server/request-context.js'
 import { compileContract, type Contract } from '../../../src/http/validation/contract.js'
+import { logPlan } from '../../../src/http/query/plan-log.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
 import type { ShareDependencies } from '../../../src/http/share/read-share.js'
 import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
@@ -29,6 +30,7 @@ import type { StopTimes } from '../../../src/http/server/stop-server.js'
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
 import { createLogger } from '../../../src/lib/log.js'
+import { toStoredProject } from '../../support/world/stored-project.js'
 
 /** The only valid key of the application under test. */
 export const KEY = 'th_secret-of-the-test'
@@ -69,26 +71,13 @@ export const ANSWER: AnalyticsQueryResponse = {
 export const CALLER: AuthContext = {
   principal: { keyId: 'key-1', projectId: PROJECT.id },
   scopes: ['read', 'export'],
-  project: {
+  project: toStoredProject({
     id: PROJECT.id,
-    org: null,
     name: PROJECT.name,
     domain: PROJECT.domain,
-    timeZone: null,
     token: PROJECT.token,
     createdAt: new Date(PROJECT.createdAt),
-    hasPublicDashboard: false,
-    excludedIps: [],
-    excludedCountries: [],
-    retentionDays: null,
-    keepDays: null,
-    formerToken: null,
-    isDeleting: false,
-    hasCutSessions: false,
-    shards: [],
-    formerWidths: [],
-    isWidening: false,
-  },
+  }),
 }
 
 /** The user agent of requests to the collector, unless a test gives another: that of fetch is a bot's. */
@@ -191,6 +180,7 @@ function openData(
     },
     firstEventAt: firstEventAt ?? (() => Promise.resolve(null)),
     now: () => request.now ?? NOW,
+    onPlan: (plan) => logPlan(request.logger, plan),
   }
 }
 

@@ -98,7 +98,7 @@ const openDatabase = async (): Promise<Place> => {
   return { cluster: toCluster(store), endpoints: [endpoint], drop: () => database.drop() }
 }
 
-/** Where the stores are, and megabytes of answers that the service keeps. */
+/** Where the stores are, and how many megabytes of responses the service keeps. */
 const ALL_PLACES: readonly (readonly [string, () => Promise<Place>, cacheMb: number])[] = [
   ['the embedded engine', openDatabase, 0],
   [

@@ -14,7 +14,7 @@ const LIMITS: QueueLimits = { perKey: 2, inAll: 3, waiting: 1, timeoutMs: 60_000
 
 interface BusyApp {
   readonly app: RunningApp
-  /** Waits until so many queries run and wait. */
+  /** Waits until these numbers of queries run and wait. */
   readonly busy: (running: number, waiting: number) => Promise<unknown>
   /** Lets all queries end. */
   readonly answer: () => void

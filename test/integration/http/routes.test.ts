@@ -1,5 +1,6 @@
 /** Paths are exact, methods are known, and every response has the same headers. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { OPERATIONS } from '../../../src/analytics/operations/list.js'
 import { KEY, PROJECT, startApp, type RunningApp } from './harness.js'
 import { exchange } from './raw.js'
 
@@ -14,10 +15,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 /** The methods of each path; all others are refused, with exactly these in Allow. */
 const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/project': ['GET', 'HEAD'],
-  '/v1/analytics/query': ['POST'],
-  '/v1/analytics/retention': ['POST'],
-  '/v1/analytics/funnel': ['POST'],
-  '/v1/analytics/journeys': ['POST'],
+  ...Object.fromEntries(OPERATIONS.map(({ path }) => [path, ['POST']])),
   '/mcp': ['POST'],
   '/livez': ['GET', 'HEAD'],
   '/readyz': ['GET', 'HEAD'],

@@ -1,4 +1,4 @@
-/** Imports over HTTP, with a real store: what is refused, repeated and left of an upload. */
+/** Imports over HTTP, with a real store: which are refused, which repeat another, and what an upload leaves behind. */
 import { expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import { MAX_UPLOAD_BYTES } from '../../../src/http/management/receive-upload.js'

@@ -118,7 +118,7 @@ test('changes that two services make at once have an order', async () => {
   const created = await Promise.all(
     addresses.map((address) => send('PUT', '/v1/projects/raced', { body: SHOP }, address)),
   )
-  // Whoever comes second finds it: as it wants it, or being created.
+  // The second caller finds it: as it wants it, or being created.
   expect(created.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(1)
   const names = Array.from({ length: 12 }, (_, i) => `Name ${i}`)
   const changed = await Promise.all(

@@ -147,7 +147,7 @@ test('a new public token replaces the former, which ends at the given time', asy
   expect(await findProject(store.reader, made.id)).toEqual(first)
   expect([await find(made.token), await find(first.token)]).toEqual([made.id, made.id])
 
-  // Of two former tokens only the last is kept.
+  // Only the last of two former tokens is kept.
   const second = await rotateToken(store, made.id, addDays(NOW, 1), NOW)
   expect(second.formerToken).toEqual({ token: first.token, until: addDays(NOW, 1) })
   const found = [await find(made.token), await find(first.token), await find(second.token)]

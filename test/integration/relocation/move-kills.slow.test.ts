@@ -51,7 +51,7 @@ test('a move that is killed everywhere goes on, and counts what arrives meanwhil
     await moveKilled('killed', 'shard2', places)
     expect(await readData('killed')).toEqual(data)
     if (places % 3 !== 0) continue
-    // Whoever looked the project up before the switch still writes into the first shard.
+    // A process that looked the project up before the switch still writes into the first shard.
     extra += 1
     const late = [
       { timestamp: '2026-01-31T10:00:00Z', user_id: `late${extra}`, event_id: `late-${extra}` },
@@ -61,7 +61,7 @@ test('a move that is killed everywhere goes on, and counts what arrives meanwhil
     await loadShard(cluster, cluster.shards[0])
     await loadShard(cluster, cluster.shards[1]!)
   }
-  // What arrived after the end of the move, and the services forward.
+  // Events that arrived after the end of the move, which the services forward.
   await forwardRows(cluster)
   await loadShard(cluster, cluster.shards[1]!)
   expect(extra).toBeGreaterThan(2)

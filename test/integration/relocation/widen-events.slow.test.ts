@@ -52,7 +52,7 @@ async function sendTo(project: StoredProject, event: Event): Promise<void> {
   await feed(shard.store, project.id, [event], ARRIVED)
 }
 
-/** The cluster of a process which is joined by others: `meanwhile` runs before every so many statements. */
+/** The cluster of a process which is joined by others: `meanwhile` runs before statements at a regular distance. */
 function joinBy(every: number, meanwhile: (text: string) => Promise<void>): Cluster {
   let count = 0
   let isBusy = false

@@ -47,7 +47,7 @@ const COUNTED = new Set(
 /** How many statements further each process gets than the one before. */
 const STEP = stride(1_801)
 
-/** Events that arrive late: of a new user, of a known one, and of one without an id. */
+/** Late events from a new user, a known one, and one without an id. */
 const listLate = (nth: number): readonly object[] =>
   [{ user_id: `late-${nth}` }, { user_id: 'user-1' }, { ip: '203.0.113.3', user_agent: 'A' }].map(
     (who, i) => ({ ...who, timestamp: '2024-03-01T10:00:00Z', event_id: `late-${nth}-${i}` }),
@@ -66,7 +66,7 @@ test('a widening that is killed everywhere goes on, and counts what arrives mean
     await widenKilled('killed', places)
     expect(await readVisibleFacts(cluster, 'killed')).toEqual(facts)
     if (places % 3 !== 0) continue
-    // Whoever looked the project up before the switch still writes into its former shard.
+    // A process that looked the project up before the switch still writes into its former shard.
     late += 1
     await feed(second.store, 'killed', listLate(late))
     await feed(second.store, 'same', listLate(late))
@@ -141,7 +141,7 @@ test.each([
   await expect(widen(cluster, id, width)).rejects.toThrow(message)
 })
 
-test('a project is not widened again before its derived users are divided anew', async () => {
+test('a project is not widened again before its derived users are divided again', async () => {
   await createOn(cluster, 'again', 'shard1')
   await widen(cluster, 'again', 2)
   await expect(widen(cluster, 'again', 4)).rejects.toThrow(

@@ -35,7 +35,7 @@ const EVENTS = [
 const create = (id: string): Promise<StoredProject> =>
   createProject(database.store, { id, name: id, domain: `${id}.example` }, NOW)
 
-/** Adds so many events to the counts of a project that it is taken for a large one, until its rollups are rebuilt. */
+/** Raises the counts of a project, so that it is taken for a large one until its rollups are rebuilt. */
 const enlarge = ({ id }: StoredProject): Promise<void> =>
   database.store.writer.execute(
     statement(sql`

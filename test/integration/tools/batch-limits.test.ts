@@ -17,7 +17,7 @@ afterEach(async () => {
   app = undefined
 })
 
-/** Starts the application, and sends it a batch of so many queries. */
+/** Starts the application, and sends it a batch of this number of queries. */
 async function send(count: number, given: Given = {}, init: RequestInit = {}): Promise<Response> {
   app = await startApp(given)
   const queries = Array.from({ length: count }, (_, i) => ({

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
+import { OPERATIONS } from '../../../src/analytics/operations/list.js'
 import { chooseTools } from '../../../src/http/mcp/tools.js'
 import { listTools } from '../../../src/mcp/list-tools.js'
 import { readSpec } from '../../../src/contract/spec.js'
@@ -202,16 +203,15 @@ describe.each(FORMS)('%s', (form) => {
         docs: '/docs/errors#validation_error',
       },
     })
+    const explained = OPERATIONS.filter((operation) => operation.explained !== undefined)
+    const oneOfExplained = `must be one of: ${explained.map(({ name }) => name).join(', ')}`
     expect(
       JSON.parse((await call(getClient(form), 'explain', { operation: 'batch' })).text),
     ).toEqual({
       error: {
         code: 'VALIDATION_ERROR',
-        message:
-          'The request is not valid: operation must be one of: query, retention, funnel, journeys.',
-        details: [
-          { field: 'operation', message: 'must be one of: query, retention, funnel, journeys' },
-        ],
+        message: `The request is not valid: operation ${oneOfExplained}.`,
+        details: [{ field: 'operation', message: oneOfExplained }],
         docs: '/docs/errors#validation_error',
       },
     })

@@ -38,7 +38,7 @@ const preset = fc.oneof(
   },
 )
 
-/** Moments of which the presets reach into the events of `createVisits`. */
+/** Moments from which presets reach back to the events of `createVisits`. */
 const moment = fc
   .constantFrom(
     ...['2024-01-01T00:00:00.000Z', '2024-02-29T23:59:59.999Z', '2024-03-01T12:34:56.789Z'],
@@ -73,11 +73,11 @@ const otherFilter: fc.Arbitrary<Filter> = fc.oneof(
   ),
 )
 
-/** A value in one of so many cases, else undefined. */
+/** A value in one of `n` cases, otherwise undefined. */
 const oneIn = <T>(cases: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: cases - 1, arbitrary: fc.constant(undefined) }, arbitrary)
 
-/** Groupings and orders that the other requests do not have, or seldom. */
+/** Groupings and orders that the other generators rarely or never produce. */
 const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_by'>>(
   { group_by: ['utm_medium'], order_by: [] },
   { group_by: ['utm_content'], order_by: [['utm_content', 'desc']] },

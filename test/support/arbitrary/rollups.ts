@@ -302,7 +302,7 @@ export const attributeRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
     .chain(addThenBy(SESSION_ATTRIBUTES as readonly ThenBy[], 5)),
 )
 
-/** The pairs of which both dimensions can be filtered by here. */
+/** The pairs whose two dimensions can both be filtered by here. */
 const FILTERED_PAIRS = PAIRS.filter(({ of, by }) => of in FILTERS && by in FILTERS) as readonly {
   readonly of: Dimension
   readonly by: Dimension

@@ -16,7 +16,7 @@ export const isSeries = ({ group_by }: PartialRequest): boolean =>
   group_by?.[0]?.startsWith('interval:') === true
 
 /**
- * Adds a second grouping to one in so many of the requests that have a first one.
+ * Adds a second grouping to one in `n` of the requests that have a first one.
  *
  * @param values the dimensions and properties that it is one of
  */

@@ -203,6 +203,6 @@ function formatTime(at: number, pick: number): string {
   return utc
 }
 
-/** Events of so many visits. */
+/** Events of this number of visits. */
 export const createVisits = (count: number): fc.Arbitrary<readonly SentEvent[]> =>
   fc.noBias(fc.array(visit, { minLength: count, maxLength: count, size: 'max' })).map(arrive)

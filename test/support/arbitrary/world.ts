@@ -345,7 +345,7 @@ const dateRange: fc.Arbitrary<readonly [string, string]> = fc
 const startOf = (text: string): number => Date.parse(text)
 const endOf = (text: string): number => Date.parse(text) + (text.includes('T') ? 1_000 : DAY) - 1
 
-/** Members of a request that few have: one in so many asks for the totals. */
+/** Members that few requests have: one in `n` asks for the totals. */
 export const addInclude = <Request extends PartialRequest>(
   asked: Request,
 ): fc.Arbitrary<Request & Pick<PartialRequest, 'include'>> =>

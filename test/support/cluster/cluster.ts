@@ -18,7 +18,7 @@ export interface TestCluster extends Cluster {
 }
 
 /**
- * Starts so many engines that know each other and creates all tables and views on each, with the accounts of the service. Takes
+ * Starts `count` engines that know each other and creates all tables and views on each, with the accounts of the service. Takes
  * about a second for each.
  *
  * @param group a further group of shards, beside those of the service

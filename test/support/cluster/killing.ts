@@ -12,7 +12,7 @@ interface Killed {
   isDead: boolean
 }
 
-/** A cluster as a process sees it that is killed after so many statements on all shards together. */
+/** A cluster as seen by a process that is killed after a number of statements, counted over all shards. */
 function killAfter(cluster: Cluster, statements: number): Killed {
   let done = 0
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -41,7 +41,7 @@ function killAfter(cluster: Cluster, statements: number): Killed {
   return killed
 }
 
-/** Relocates a project in a process that is killed after so many statements; returns whether that had ended by then. */
+/** Relocates a project in a process that is killed after a number of statements; returns whether the relocation had ended by then. */
 export async function relocateKilled(
   cluster: Cluster,
   statements: number,

@@ -80,7 +80,7 @@ export const QUESTIONS: readonly (readonly [PartialRequest, typeof LARGE_SIZES |
     .map((asked) => [asked, LARGE_SIZES] as const),
 ]
 
-/** Everything that can be asked about a project, and what its store has of it, without the numbers of loads. */
+/** The responses to queries about a project, and the rows that its store has, without the numbers of loads. */
 export async function readAll(cluster: Cluster, id: string): Promise<object> {
   const { store } = await findShardOf(cluster, id)
   const project = await requireProject(cluster.home.store.writer, id)

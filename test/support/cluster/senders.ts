@@ -1,7 +1,7 @@
 /** Events with their senders and shards. The stored events lie by these numbers, so none of them may change. */
 import type { Placement, SenderFields } from '../../../src/cluster/sender.js'
 
-/** The placement of a project across so many shards that was never widened. */
+/** The placement of a project that lives across a number of shards and was never widened. */
 export const placeOn = (width: number): Placement => ({
   shards: Array.from({ length: width }, (_, i) => `shard${i + 1}`),
   formerWidths: [],

@@ -8,7 +8,7 @@ import type { StoredProject } from '../../../src/projects/project.js'
 import { createDatabase } from '../store/database.js'
 
 export interface TestShards {
-  /** Of the shards `shard1`, the home, `shard2`, … */
+  /** The databases of the shards `shard1`, the home, `shard2`, … */
   readonly cluster: Cluster
   /** Returns the cluster with shards that are away. */
   without(...names: readonly string[]): Cluster

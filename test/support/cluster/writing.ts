@@ -59,7 +59,7 @@ export async function loadAll(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Does work with connections of which each ends after so many statements, as if the process were killed, and does it again.
+ * Does work again and again, with a connection that ends after a number of statements, as if the process were killed.
  *
  * @returns whether a connection ended before the work did
  */

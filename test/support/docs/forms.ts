@@ -18,7 +18,7 @@ const FORMS: Readonly<Record<Language, (path: string, json: string) => string>> 
 const nameMethod = (path: string): string =>
   path.replace('/v1/analytics/', '').split('/').reverse().join('_')
 
-/** JSON is Python, but for three words. */
+/** JSON is Python, except for three words. */
 const WORDS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 const toPython = (json: string): string =>
   json.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => WORDS[token] ?? token)

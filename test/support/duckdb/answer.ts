@@ -65,7 +65,7 @@ async function answerCompared(
 ): Promise<AnalyticsQueryResponse> {
   const [field, direction] = request.order_by[0] ?? []
   const against = field?.includes(':') === true && /^(change|difference):/.test(field)
-  // Rows that are chosen or ordered by what is not in the statement are read all, in the order of their groups.
+  // If rows are chosen or ordered by values that the statement lacks, all rows are read, in the order of their groups.
   const isWhole = against || request.having !== undefined || request.include?.lost === true
   const plain = against ? { ...request, order_by: [] } : request
   const { period, query, ...rest } = await answerRows(database, plain, clock, undefined, isWhole)
@@ -338,7 +338,7 @@ const OPTIONAL = [
   'having',
 ] as const
 
-/** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */
+/** The members that are shown only if they were sent, and the size of the buckets. `interval:auto` has no size without those members. */
 function showOptional(
   request: AnalyticsQueryRequest,
   period: DuckPeriod,

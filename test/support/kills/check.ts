@@ -13,7 +13,7 @@ export interface Marks {
   readonly sent: ReadonlySet<string>
 }
 
-/** The result of a comparison. Of the lost, doubled and unknown marks it has the first MAX_LISTED. */
+/** The result of a comparison. It lists the first MAX_LISTED of the lost, doubled and unknown marks. */
 export interface MarkComparison {
   readonly acknowledged: number
   readonly stored: number

@@ -29,7 +29,7 @@ export interface World {
   readonly imports: KilledImports
 }
 
-/** Plans kills of a service with so many shards. The same seed gives the same plan; the first eight kills hit every victim twice. */
+/** Plans kills of a service with this number of shards. The same seed gives the same plan; the first eight kills hit every victim twice. */
 export const planKills = (count: number, random: Random, shards = 1): readonly Kill[] =>
   Array.from({ length: count }, (_, n) => {
     const victim = n < 8 ? VICTIMS[n % VICTIMS.length]! : VICTIMS[random.below(VICTIMS.length)]!

@@ -43,7 +43,7 @@ export const createEnv = (dataDir: string, shards: number): NodeJS.ProcessEnv =>
   ...(shards === 1 ? {} : { EMBEDDED_SHARDS: String(shards), DEFAULT_WIDTH: String(shards) }),
 })
 
-/** Starts the service from dist/, with so many shards. */
+/** Starts the service from dist/, with this number of shards. */
 export function runService(dataDir: string, shards = 1): KilledService {
   const names = nameEmbeddedShards(shards)
   const engineDirs = names.map((_, i) =>

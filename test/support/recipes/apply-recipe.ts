@@ -2,7 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** A part of a diff: lines that follow each other in a file, without them those of a new file. */
+/** A part of a diff: lines that follow each other in a file, or the lines of a new file. */
 interface Hunk {
   readonly file: string
   readonly before: readonly string[]

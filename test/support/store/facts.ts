@@ -95,7 +95,7 @@ export async function expectConsistentFacts(store: Store, projectId: string): Pr
   ])
   const entries = new Map(sessions.map((one) => [one['session'], one.entries]))
   const ids = new Map(states.map((one) => [one['session'], one['session_id']]))
-  // Of pageviews at the same time, the one that arrived first is the entry, but `events` does not record the arrival.
+  // If pageviews have the same time, the one that arrived first is the entry, but `events` does not record the arrival.
   const withEntryCheck = ({ entry_origin, entry_path, ...state }: Row): Row => ({
     ...state,
     isEntry:

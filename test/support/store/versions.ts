@@ -34,7 +34,7 @@ export interface Recorder {
   readonly stop: () => Promise<Recorded>
 }
 
-/** Leaves time for whoever changes the store. */
+/** Leaves time to processes that change the store. */
 const PAUSE_MS = 20
 
 /**

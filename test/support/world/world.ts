@@ -8,7 +8,7 @@ import type {
   StoredResponse,
 } from '../../../src/analytics/operation.js'
 import { QUERY } from '../../../src/analytics/operations/query.js'
-import { buildResponse, runOperation } from '../../../src/analytics/run-operation.js'
+import { buildResponse, prepare, runPlanned } from '../../../src/analytics/run-operation.js'
 import { VALUES } from '../../../src/analytics/operations/values.js'
 import type {
   AnalyticsQueryRequest,
@@ -136,7 +136,8 @@ export async function answer<Body extends DatedRequest, Resolved, Planned, Respo
   project: QueriedProject,
   dependencies: Dependencies,
 ): Promise<Response> {
-  const result = await runOperation(operation, request, project, dependencies)
+  const prepared = await prepare(operation, request, project, dependencies)
+  const result = await runPlanned(operation, request, project, prepared, dependencies)
   return buildResponse(operation, request, result) as Response
 }
 

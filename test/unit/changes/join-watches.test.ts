@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { joinWatches } from '../../../src/changes/join-watches.js'
 import type { VersionWatch } from '../../../src/changes/watch-changes.js'
 
-/** A watch of a shard whose version is the text; undefined while the data changes. */
+/** A watch of a shard. The version is the given text; undefined while the data changes. */
 const watch = (state: { version: string | undefined }): VersionWatch => ({
   readVersion: () => Promise.resolve(state.version),
   getLastVersion: () => state.version,

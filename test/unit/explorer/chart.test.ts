@@ -60,7 +60,7 @@ test.each([
   expect(findNearest(x, count, BOX)).toBe(nearest)
 })
 
-/** The starts of so many buckets from one on. */
+/** The starts of `count` buckets from one on. */
 const listLabels = (from: string, count: number, size: 'hour' | 'day' | 'week' | 'month') =>
   Array.from({ length: count }, (_, i) => {
     const date = new Date(from)

@@ -1,28 +1,19 @@
 /** presentProject(): a stored project as the API returns it. */
 import { expect, test } from '@jest/globals'
 import { presentProject } from '../../../src/projects/present.js'
-import type { StoredProject } from '../../../src/projects/project.js'
+import { toStoredProject } from '../../support/world/stored-project.js'
 
-const project: StoredProject = {
+const project = toStoredProject({
   id: 'shop',
-  org: null,
   name: 'Shop',
   domain: 'shop.example',
-  timeZone: null,
   token: 'tallypub_x',
   createdAt: new Date('2026-01-02T03:04:05.006Z'),
   hasPublicDashboard: true,
   excludedIps: ['192.0.2.1'],
   excludedCountries: ['KP'],
   retentionDays: 90,
-  keepDays: null,
-  formerToken: null,
-  isDeleting: false,
-  hasCutSessions: false,
-  shards: [],
-  formerWidths: [],
-  isWidening: false,
-}
+})
 
 test.each([
   [null, 'null'],

@@ -381,7 +381,7 @@ class ManagementOperations(Sender):
         parameters are the options of that command. The response comes when the whole file is stored; the operation then loads it, and its result says
         what became of the rows. The same file again loads nothing twice. Nothing is ever fetched from an address.
 
-        A service takes two files at a time, and answers 503 to more. What it does not take whole leaves nothing. An `Idempotency-Key` belongs to
+        A service takes two files at a time, and answers 503 to more. A file that does not arrive whole is dropped. An `Idempotency-Key` belongs to
         the parameters and the content of the file.
 
         Needs an admin key with the scope `imports:write`.

@@ -170,7 +170,7 @@ class Lines:
 
 @contextmanager
 def replace_file(file: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
-    """Opens a new file that takes the place of another when all has been written, and is removed if something fails."""
+    """Opens a new file. It takes the place of another when all has been written, and is removed if something fails."""
     target = Path(file)
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:

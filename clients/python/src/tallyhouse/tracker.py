@@ -48,7 +48,7 @@ LOST: Final = (
     httpx.RemoteProtocolError,
     httpx.TimeoutException,
 )
-"""The failures of a connection after which they are, too. They may be stored already; their ids make them count once."""
+"""The failures of a connection after which they are sent again, too. They may be stored already; their ids make them count once."""
 
 logger = logging.getLogger("tallyhouse")
 

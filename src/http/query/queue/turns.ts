@@ -4,7 +4,7 @@ import type { RunTimes } from './run-times.js'
 
 /** What a queue has places for. */
 export interface PlaceLimits {
-  /** How many queries run at once: of one key, and of all keys together. A key may also stand for a project. */
+  /** How many queries run at once: per key, and in all. A key may also stand for a project. */
   readonly perKey: number
   readonly inAll: number
   /** How many queries wait at once, of all keys together. */

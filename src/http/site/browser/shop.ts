@@ -1,5 +1,5 @@
 /**
- * The demo shop: one document with several pages, of which this script shows one, and a list of the events it
+ * The demo shop: one document with several pages. This script shows one of them, and a list of the events it
  * sends. The script runs before the tracking script, so it sees the first event, too.
  */
 

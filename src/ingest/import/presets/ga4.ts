@@ -70,7 +70,7 @@ function toEvent(row: ForeignRow): readonly EventValues[] {
   ]
 }
 
-/** Reads the values of a list of parameters, of which each has one of several types. */
+/** Reads the values of a list of parameters. Each has one of several types. */
 function readParams(params: unknown): ReadonlyMap<string, unknown> {
   const list = Array.isArray(params) ? (params as readonly unknown[]) : []
   return new Map(

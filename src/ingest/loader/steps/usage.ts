@@ -5,7 +5,7 @@ import type { LoadTables } from './shared/load-tables.js'
 /** The reason of rows that are counted elsewhere, or again when their import is repeated: they add to no number. */
 export const FORWARDED = 'forwarded'
 
-/** Whether a release has staged the row that did not note when it arrived. It may have counted excluded events already. */
+/** Whether the row was staged by a release that did not note the arrival of rows. It may have counted excluded events already. */
 const IS_UNDATED = sql`received_on = toDate(0)`
 
 /**

@@ -116,7 +116,7 @@ function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {
     }))
 }
 
-/** The shares of the rows of a panel, as people read them: of the totals of the answer. */
+/** The shares that the rows of a panel have in the totals of the response, as people read them. */
 export function expectShares({ query, data, totals }: AnalyticsQueryResponse): readonly string[] {
   const [metric] = listNames(query)
   const whole = totals!.metrics[metric!]!

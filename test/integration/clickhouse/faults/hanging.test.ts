@@ -105,6 +105,6 @@ test('cancelled queries of a hung store leave no connections that wait', async (
     store.reader.query(ONE, { signal: AbortSignal.timeout(100) }).catch(() => undefined),
   )
   await Promise.all(run)
-  // Each is followed by two KILLs, of which 32 are under way at most, and the store is pinged.
+  // Two KILLs follow each, at most 32 of them at once, and the store is pinged.
   await until(() => proxy.connections() <= 33)
 })

@@ -113,7 +113,7 @@ const send = (events: readonly Event[], collect = patient): Promise<string> =>
     (error: unknown) => (error as ApiError).code,
   )
 
-/** Sends events while connections are harmed; those that are refused once more without harm. */
+/** Sends events while connections are harmed, then those that were refused once more without harm. */
 async function harm(fault: Fault, collect: Collect): Promise<string> {
   const events = createEvents()
   proxy.set(fault)

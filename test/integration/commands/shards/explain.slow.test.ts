@@ -124,7 +124,7 @@ test('without the right to read the logs, what the shards did is left out', asyn
 })
 
 describe('users counted last', () => {
-  // So many events and paths that it pays. The planner takes sizes from these rows.
+  // Enough events and paths to make it pay. The planner takes sizes from these rows.
   beforeAll(async () => {
     const { writer } = servers[0]!.store
     await writer.execute(

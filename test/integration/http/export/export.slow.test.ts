@@ -21,7 +21,7 @@ import { createWorld, newProject, send, type SentEvent } from '../../../support/
 import { outcome } from '../harness.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
-/** So many that the rows come in several parts. */
+/** Enough for the rows to come in several parts. */
 const EVENTS = 12_000
 const DAY = { date_range: ['2026-06-14', '2026-06-14'] }
 const EXPORT = '/v1/events/export'

@@ -20,7 +20,7 @@ import { createWorld } from '../../../support/world/world.js'
 import { outcome } from '../harness.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
-/** So many that the rows come in several parts. */
+/** Enough for the rows to come in several parts. */
 const PAGES = 6_000
 const BY_PAGE = {
   date_range: ['2026-06-14', '2026-06-14'],

@@ -2,18 +2,22 @@
 import { MEDIA_TYPES } from '../../../../src/contract/response-formats.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ExplainResponse } from '../../../../src/contract/api.js'
+import { isAnswered, OPERATIONS } from '../../../../src/analytics/operations/list.js'
 import { updateProject, requireProject } from '../../../../src/projects/store.js'
+import { getExampleBody } from '../../../contract/document.js'
 import { sample } from '../../../support/effort.js'
 import { post, startShops, type Shop, type Shops } from '../../tools/shops.js'
-import { BATCH, FUNNEL, JOURNEYS, PERIOD, QUERY, readBytes, view } from './view.js'
+import { BATCH, PERIOD, QUERY, readBytes, view } from './view.js'
+
+const ANSWERED = OPERATIONS.filter(isAnswered)
+/** The name of a path below that of the dashboard. */
+const cut = (path: string): string => path.replace('/v1/analytics/', '')
+const getBody = (path: string): object => ({ ...getExampleBody(path), ...PERIOD })
 
 const BODIES: readonly (readonly [string, object])[] = [
+  ...ANSWERED.map(({ path }) => [cut(path), getBody(path)] as const),
   ['query', QUERY],
   ['query', { date_range: '7days', group_by: ['interval:auto'] }],
-  ['values', { ...PERIOD, field: 'page:path' }],
-  ['retention', { ...PERIOD, interval: 'day' }],
-  ['funnel', FUNNEL],
-  ['journeys', JOURNEYS],
   ['batch', BATCH],
   ['query', { ...PERIOD, metrics: ['nothing'] }],
 ]
@@ -21,9 +25,9 @@ const BODIES: readonly (readonly [string, object])[] = [
 /** Requests whose plans have others in them. */
 const EXPLAINED: readonly (readonly [string, object])[] = [
   ['explain', { ...QUERY, compare: 'previous_period', include: { totals: true } }],
-  ['retention/explain', { ...PERIOD, interval: 'day' }],
-  ['funnel/explain', FUNNEL],
-  ['journeys/explain', JOURNEYS],
+  ...ANSWERED.flatMap(({ path, explained }) =>
+    explained === undefined ? [] : [[cut(explained.path), getBody(path)] as const],
+  ),
 ]
 
 let shops: Shops

@@ -6,8 +6,7 @@ const STEPS = [
   { filters: [{ type: 'page', path: { operator: 'eq', value: '/' } }] },
   { filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }] },
 ]
-export const FUNNEL = { ...PERIOD, steps: STEPS }
-export const JOURNEYS = { ...PERIOD, from: STEPS[0], kinds: ['page', 'event'] }
+const FUNNEL = { ...PERIOD, steps: STEPS }
 export const QUERY = {
   ...PERIOD,
   metrics: ['users', 'visits', 'bounce_rate'],

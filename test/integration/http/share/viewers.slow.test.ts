@@ -52,7 +52,7 @@ test('turned off, it is gone within five seconds in every process, like a projec
 const FEW = 20
 
 /**
- * Starts a service, and lets so many viewers ask the same at once, when no answer is known, and when all are. Returns the
+ * Starts a service, and lets many viewers send the same queries at once: first when no response is kept, then when all are. Returns the
  * different answers, and the statements of both times.
  */
 async function countForViewers(viewers: number) {
@@ -77,7 +77,7 @@ async function countForViewers(viewers: number) {
 test('two hundred viewers cost the store little more than one does', async () => {
   const one = await countForViewers(1)
   expect([one.texts.length, one.unknown > 0]).toEqual([1, true])
-  // On a busy machine the store may say too late that nothing changed: then most of them are answered, or refused, anew.
+  // On a busy machine the store may say too late that nothing changed: then most of them are answered, or refused, again.
   await until(async () => {
     const { texts, unknown, known } = await countForViewers(200)
     const isCheap = unknown - one.unknown < FEW && known < FEW

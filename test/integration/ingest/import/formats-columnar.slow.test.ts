@@ -249,7 +249,7 @@ test('timestamps whose type has no zone are read in the zone of the import', asy
   const duck = await openDuckDatabase()
   try {
     const file = path.join(folder, 'times.parquet')
-    // Of these types DuckDB marks the first alone as adjusted to UTC.
+    // DuckDB marks only the first of these types as adjusted to UTC.
     await duck.run(
       raw(`COPY (
 SELECT TIMESTAMPTZ '2026-07-01 10:00:00.123+00' AS zoned, TIMESTAMP '2026-07-01 10:00:00.123456' AS micros,

@@ -91,7 +91,7 @@ test('events of users beyond the last number are rejected, with the reason and t
   await feed(store, project.id, visits('known'))
   await loadInbox(store)
   await addCount(project, MAX_USER_NUMBER - 1)
-  // Of the two events with one id, the first belongs to a user without a number.
+  // Two events share an id; the first belongs to a user without a number.
   const events = visits('last', 'none', 'known', 'none', 'known').map((event, n) => ({
     ...event,
     event_id: n < 3 ? `e${n}` : 'e3',

@@ -290,7 +290,7 @@ test('retention is checked before a known answer is given', async () => {
 })
 
 test('equal questions of a key at the same time are computed once, also without room', async () => {
-  const { ask } = createWorld({ maxBytes: 0 })
+  const { ask } = createWorld({ maxBytes: 0, turn: new Promise(setImmediate) })
   expect(await Promise.all([ask(FIXED), ask(FIXED), ask(FIXED, PROJECT, 'other')])).toEqual([
     ['miss', 1],
     ['coalesced', 1],

@@ -20,7 +20,7 @@ function createWork() {
 
 const NEVER = new AbortController().signal
 
-test('callers with the same name share the result, and later ones start anew', async () => {
+test('callers with the same name share the result, and later ones start again', async () => {
   const { share } = createSharedWork<string>()
   const { work, ends } = createWork()
   const asked = ['a', 'a', 'b'].map((name) => share(name, NEVER, work))

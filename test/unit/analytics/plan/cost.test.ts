@@ -21,7 +21,7 @@ import { fillDefaults } from '../../../support/world/world.js'
 type Given = Partial<AnalyticsQueryRequest>
 const [JANUARY, FEBRUARY] = [new Date('2026-01-01'), new Date('2026-02-01')]
 
-/** Sizes of a shard with so many events in January. */
+/** Sizes of a shard with this number of events in January. */
 const sizesOf = (events: number): ProjectSizes => ({
   readAt: FEBRUARY,
   months: [{ month: JANUARY, events, visits: events / 10 }],
@@ -99,7 +99,7 @@ test('the cost is that of all shards and of the one that asks; one shard asks no
   })
 })
 
-describe('the plan for a shard of so many events, by width', () => {
+describe('the plan for a shard by its events, by width', () => {
   const relationsOf = (one: Plan): readonly RelationName[] =>
     listScans(one).map(({ relation }) => relation)
   const ROLLUPS: readonly RelationName[] = ['pageviews_monthly', 'users_monthly']

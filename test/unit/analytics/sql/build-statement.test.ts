@@ -30,7 +30,7 @@ const START = Date.parse('2026-01-01')
 const END = Date.parse('2026-02-01')
 const NONCE = 'nonce-1'
 
-/** So many groups that users are counted last. */
+/** Enough groups for users to be counted last. */
 const MANY_GROUPS: ProjectSizes = { ...DEFAULT_SIZES, values: new Map([['page:path', 1_000_000]]) }
 
 const build = (
@@ -232,7 +232,7 @@ describe('a statement from facts', () => {
     const given: Given = { group_by: ['page:path'], order_by: [['pageviews', 'desc']], limit: 5 }
     const { query } = compare(given, RELATIONS, MANY_GROUPS)
     expect(query).toContain('AS page_keys')
-    // Of users, and of the events and users of the other period.
+    // The statements of users, and those of the events and users of the other period.
     expect(query.split('value IN (SELECT arrayJoin(page_keys))')).toHaveLength(1 + 3)
   })
 

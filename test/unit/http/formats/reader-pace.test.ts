@@ -4,7 +4,7 @@ import { createReaderPace } from '../../../../src/http/formats/reader-pace.js'
 
 const LIMITS = { bytesPerSecond: 1_000, patienceMs: 10_000 }
 
-/** A stream of chunks of so many bytes, and its reader, who is slow by the clock. */
+/** A stream of chunks of equal size, and its reader, who is slow by the clock. */
 function createTestReader(...sizes: readonly number[]) {
   const clock = { ms: 0 }
   const pace = createReaderPace(LIMITS, () => clock.ms)

@@ -118,7 +118,7 @@ describe('a refusal is known before', () => {
 })
 
 describe('limits', () => {
-  test('a key and all keys together run so many queries at once; the others wait', () => {
+  test('a key, and all keys together, run a limited number of queries at once; the others wait', () => {
     const { queue, ask } = createTestQueue()
     const asked = ['a', 'a', 'a', 'b', 'c'].map(ask)
     expect(statesOf(asked)).toBe('running running waiting running waiting')
@@ -197,7 +197,7 @@ describe('turns', () => {
 })
 
 describe('refusals', () => {
-  /** Ends queries of a key that took so many milliseconds. */
+  /** Ends queries of a key that took this number of milliseconds. */
   async function learn(
     { ask, clock }: ReturnType<typeof createTestQueue>,
     key: string,
@@ -361,7 +361,7 @@ test('in any run: limits hold, no place stays empty, keys keep their order, ever
         } else await before[one.leave % before.length]?.leave()
         await tick()
         expectSound(queue, given, list)
-        // Of one key, whoever came first begins first.
+        // Queries of one key begin in the order in which they came.
         for (const query of before.filter(({ state }) => state === 'running')) {
           const earlier = before.slice(0, before.indexOf(query))
           expect(

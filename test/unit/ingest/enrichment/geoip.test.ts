@@ -28,7 +28,7 @@ const CITIES = {
   '2001:db8::/32': { country: { iso_code: 'JP' }, city: { names: { en: 'Ōtsu' } } },
 }
 const MUNICH = { country: 'DE', region: 'DE-BY', city: 'Munich' }
-/** Of databases without codes of regions. */
+/** What a database without codes of regions knows. */
 const ONLY_MUNICH = { ...MUNICH, region: '' }
 const NOWHERE = { country: '', region: '', city: '' }
 

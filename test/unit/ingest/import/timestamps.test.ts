@@ -57,7 +57,7 @@ describe('a timestamp without a zone is read in the zone of the import', () => {
     ['2026-10-25 02:00:00', 'Europe/Berlin', '2026-10-25T00:00:00.000Z'],
     ['2026-10-25 02:30:00.123', 'Europe/Berlin', '2026-10-25T00:30:00.123Z'],
     ['2026-10-25 03:00:00', 'Europe/Berlin', '2026-10-25T02:00:00.000Z'],
-    // Half an hour is skipped, and a midnight that does not exist.
+    // A time in a skipped half hour, and a midnight that does not exist.
     ['2026-10-04 02:15', 'Australia/Lord_Howe', '2026-10-03T15:30:00.000Z'],
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00.000Z'],
     // An offset with seconds.

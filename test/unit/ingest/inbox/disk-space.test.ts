@@ -10,10 +10,10 @@ const GIB = 1024 ** 3
 
 test.each<DiskSpace & { wasShort?: boolean; want: boolean }>([
   { free: 0, total: GIB, want: true },
-  // Of a small disk, 5 %.
+  // A small disk keeps 5 % free.
   { free: 50 * MIB, total: 1_000 * MIB, want: false },
   { free: 50 * MIB - 1, total: 1_000 * MIB, want: true },
-  // Of a large one, 2 GiB.
+  // A large one keeps 2 GiB free.
   { free: 2 * GIB, total: 1_000 * GIB, want: false },
   { free: 2 * GIB - 1, total: 1_000 * GIB, want: true },
   { free: 2 * GIB - 1, total: 40 * GIB, want: true },

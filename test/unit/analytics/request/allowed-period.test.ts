@@ -1,6 +1,6 @@
 /** Retention: how far back a project's plan allows a period to start. */
 import { describe, expect, test } from '@jest/globals'
-import { checkRetention } from '../../../../src/analytics/request/retention.js'
+import { checkRetention } from '../../../../src/analytics/request/allowed-period.js'
 import { ApiError } from '../../../../src/contract/errors.js'
 
 const NOW = new Date('2026-03-31T10:20:30Z')
