@@ -11,6 +11,7 @@ import { scaled, thoroughTest } from '../../support/effort.js'
 import { describePair, startPair, type Pair } from '../../support/pair/pair.js'
 import {
   createReplicatedStore,
+  hashTables,
   type ReplicatedStore,
   type ReplicaStore,
 } from '../../support/pair/replicated-store.js'
@@ -28,23 +29,6 @@ import { createWorld } from '../../support/world/world.js'
 
 const TAKEOVERS = scaled(6)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
-
-/** Reads all tables with rows, each as a hash of its rows. */
-async function hashTables({ store }: ReplicaStore): Promise<Readonly<Record<string, string>>> {
-  const tables = await select<{ name: string }>(
-    store,
-    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%' ORDER BY name`,
-  )
-  const hashes: Record<string, string> = {}
-  for (const { name } of tables) {
-    const { rows } = await store.admin.query<{ hash: string }>({
-      query: `SELECT concat(toString(count()), ' ', hex(groupBitXor(sipHash64(*)))) AS hash FROM ${name}`,
-      query_params: {},
-    })
-    hashes[name] = rows[0]!.hash
-  }
-  return hashes
-}
 
 /** Sends events with ids until it is stopped, and each again until it is confirmed. */
 function startSender(
@@ -103,7 +87,7 @@ describePair('a replicated store', () => {
     const [a, b] = replicated.stores
     expect(await findLacking(a.store.admin)).toEqual(new Map())
     expect(await findLacking(b.store.admin)).toEqual(new Map())
-    expect(await hashTables(b)).toEqual(await hashTables(a))
+    expect(await hashTables(b.store)).toEqual(await hashTables(a.store))
   }
 
   test('has the same tables on both replicas, and no plain one', async () => {
