@@ -14,11 +14,13 @@ import {
   uint64,
   type Sql,
 } from '../clickhouse/sql.js'
-import { matchNames } from '../clickhouse/temporary-tables.js'
+import { findStagedTables } from '../clickhouse/replicas/staged-tables.js'
+import { dropTables, matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { listKeyColumns, USER_ROLLUPS, writeOther, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
+import { abandonRollups } from '../rollups/progress.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
@@ -55,6 +57,8 @@ export async function finishDeletions(
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion, noticeMs)
     else await finishProjectDeletion(writer, deletion, waitMs, isElsewhere)
   }
+  // Another replica may have finished what this one had begun.
+  if (writer.replica !== undefined) await dropTables(writer, DELETION_TABLES)
 }
 
 /**
@@ -71,19 +75,23 @@ async function finishUserDeletion(
 ): Promise<void> {
   // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
   const tables = nameTables(`removal_${deletion.number}_`)
+  const staged = findStagedTables(writer, deletion.number)
   const deleteRows = async (): Promise<void> => {
     if (deletion.reached < STEP.staged) {
       await dropDeletionTables(writer, tables)
       await stageDeletion(writer, deletion, tables)
+      await staged.record()
       await recordStep(writer, deletion, STEP.staged)
     }
     if (deletion.reached < STEP.deleted) {
-      await applyDeletion(writer, deletion, tables)
+      if (await staged.areHere()) await applyDeletion(writer, deletion, tables)
+      else await applyWithoutTables(writer, deletion)
       await recordStep(writer, deletion, STEP.deleted)
     }
   }
   const { projectId, users } = deletion
   await withHidden(writer, projectId, { users, keptFrom: null }, deleteRows, noticeMs)
+  await staged.forget()
   await dropDeletionTables(writer, tables)
   await endDeletion(writer, deletion)
 }
@@ -131,15 +139,34 @@ async function applyDeletion(
   deletion: Deletion,
   tables: RollupTables,
 ): Promise<void> {
-  const own = isOwnRow(deletion)
-  await writer.execute(statement(sql`DELETE FROM events WHERE ${own}`))
-  await writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`))
+  await deleteFacts(writer, deletion)
   await applyRetraction(writer, tables)
   const groups = nameGroupsTable(tables)
   // A build that knew no pairs may have staged the deletion.
   await writer.execute(statement(sql`ALTER TABLE ${groups} ADD COLUMN IF NOT EXISTS other String`))
   await removeUsersFromRollups(writer, groups, deletion.number)
-  for (const table of USER_TABLES) {
-    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
+  await deleteOwn(writer, deletion, USER_TABLES)
+}
+
+const deleteFacts = (writer: Connection, deletion: Deletion): Promise<void> =>
+  deleteOwn(writer, deletion, [sql`events`, sql`sessions`])
+
+async function deleteOwn(
+  writer: Connection,
+  deletion: Deletion,
+  tables: readonly Sql[],
+): Promise<void> {
+  for (const table of tables) {
+    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow(deletion)}`))
   }
+}
+
+/**
+ * Deletes users whose share of the rollups is lost with the replica that had computed it, and may have subtracted a part of it. The
+ * rollups are built anew from what is left.
+ */
+async function applyWithoutTables(writer: Connection, deletion: Deletion): Promise<void> {
+  await abandonRollups(writer)
+  await deleteFacts(writer, deletion)
+  await deleteOwn(writer, deletion, USER_TABLES)
 }

@@ -7,7 +7,12 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
 import { scaled } from '../../support/effort.js'
-import { compareMarks, expectConsistent, listRemainingWork } from '../../support/kills/check.js'
+import {
+  compareMarks,
+  expectConsistent,
+  listRemainingWork,
+  type Marks,
+} from '../../support/kills/check.js'
 import { startSenders, type Senders } from '../../support/kills/senders.js'
 import { describePair, startPair, type Pair, type Replica } from '../../support/pair/pair.js'
 import {
@@ -21,31 +26,40 @@ import { until } from '../../support/until.js'
 
 const TAKEOVERS = scaled(2)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
-const PROJECT = 'shop'
+
+interface Sending {
+  readonly project: string
+  readonly token: string
+  readonly senders: Senders
+}
 
 describePair('a service over replicas', () => {
   let pair: Pair
   let services: PairServices
   let service: PairService
   let stores: ReadonlyMap<Replica, Store>
-  let token = ''
   beforeAll(async () => {
     pair = await startPair()
     services = await createPairServices(pair)
     service = await services.serve()
     stores = new Map(pair.replicas.map((replica) => [replica, services.openReplica(replica)]))
-    const made = await services.run(
-      ...['project', 'create', '--name', 'Shop', '--id', PROJECT, '--domain', 'shop.example'],
-    )
-    token = /tallypub_\w+/.exec(made.stdout)![0]
   })
   afterAll(async () => {
     await services.stop()
     await pair.stop()
   })
 
-  const startSending = (clients: number): Senders =>
-    startSenders({ seed: SEED, address: () => service.address, token, clients })
+  /** Sends events to a project of its own. */
+  const startSending = async (project: string, clients: number): Promise<Sending> => {
+    const made = await services.run(
+      ...['project', 'create', '--name', project, '--id', project, '--domain', 'shop.example'],
+    )
+    const token = /tallypub_\w+/.exec(made.stdout)![0]
+    const address = (): string => service.address
+    const senders = startSenders({ seed: SEED, address, token, clients })
+    await untilAccepted(senders)
+    return { project, token, senders }
+  }
 
   /** Waits until the senders are answered with more events, and returns how long that took. */
   const untilAccepted = (senders: Senders): Promise<number> => {
@@ -76,26 +90,62 @@ describePair('a service over replicas', () => {
     const [row] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM events`)
     return row!.n
   }
-  /** Waits until all that was accepted is loaded, and compares it. */
-  const expectExact = async (senders: Senders): Promise<void> => {
+  /** Waits until all that was accepted is loaded, and compares what all senders have sent. */
+  const expectExact = async (project: string, senders: Marks): Promise<void> => {
     const store = stores.get(await findActive())!
     const cluster = toCluster(store)
     await until(async () => (await listRemainingWork(cluster)).length === 0)
-    expect(await compareMarks(cluster, PROJECT, senders)).toMatchObject({
+    expect(await compareMarks(cluster, project, senders)).toMatchObject({
       lost: [],
       doubled: [],
       unknown: [],
     })
-    await expectConsistent(cluster, PROJECT)
+    await expectConsistent(cluster, project)
     await untilAlike()
     const [a, b] = await Promise.all([...stores.values()].map((one) => hashTables(one)))
     expect(b).toEqual(a)
   }
 
+  test('hands over to the other replica when an operator says so', async () => {
+    const { project, senders } = await startSending('handed', 3)
+    const next = getOther(await findActive())
+    const begun = performance.now()
+    const activated = await services.run('cluster', 'activate', 'shard1', next.name)
+    console.log(`activated after ${Math.round(performance.now() - begun)} ms, with its process`)
+    expect(activated).toMatchObject({ code: 0, stdout: `Replica ${next.name} is active now.\n` })
+    expect(await readActive(next)).toBe(next.name)
+    await untilAccepted(senders)
+    const status = await services.run('cluster', 'status')
+    expect(status).toMatchObject({ code: 0 })
+    expect(status.stdout).toMatch(new RegExp(`shard1 +${next.name} +active .* 2\n`))
+    await senders.stop()
+    await expectExact(project, senders)
+  })
+
+  test('refuses events while Keeper is away, and takes them when it is back', async () => {
+    const { project, token, senders } = await startSending('refused', 3)
+    await pair.keeper.kill()
+    const body = JSON.stringify({ user_id: 'nobody', path: '/', properties: { mark: 'refused' } })
+    await until(async () => {
+      const { status } = await fetch(`${service.address}/v1/events`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body,
+      })
+      return status === 503
+    })
+    const away = await services.run('cluster', 'status')
+    expect(away.code).toBe(1)
+    expect(away.stdout).toContain('replica a is away')
+    await pair.keeper.start()
+    console.log(`back after ${await untilAccepted(senders)} ms`)
+    await senders.stop()
+    await expectExact(project, { ...senders, sent: new Set([...senders.sent, 'refused']) })
+  })
+
   test(`goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`, async () => {
     const random = createRandom(SEED)
-    const senders = startSending(6)
-    await untilAccepted(senders)
+    const { project, senders } = await startSending('killed', 6)
     for (let n = 0; n < TAKEOVERS; n += 1) {
       const killed = await findActive()
       const next = getOther(killed)
@@ -110,10 +160,13 @@ describePair('a service over replicas', () => {
       console.log(
         `kill ${n}: collecting after ${collecting} ms, active after ${Math.round(chosen)} ms, loading after ${Math.round(performance.now() - begun)} ms`,
       )
+      const status = await services.run('cluster', 'status')
+      expect(status.code).toBe(1)
+      expect(status.stdout).toContain('events have been stored on one disk only for')
       await killed.start()
       await untilAlike()
     }
     await senders.stop()
-    await expectExact(senders)
+    await expectExact(project, senders)
   })
 })
