@@ -15,8 +15,9 @@ import {
   type Sql,
 } from '../clickhouse/sql.js'
 import { findStagedTables } from '../clickhouse/replicas/staged-tables.js'
-import { dropTables, matchNames } from '../clickhouse/temporary-tables.js'
+import { listTemporaryTables, matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
+import { settleAll } from '../lib/settle.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { listKeyColumns, USER_ROLLUPS, writeOther, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
@@ -58,7 +59,14 @@ export async function finishDeletions(
     else await finishProjectDeletion(writer, deletion, waitMs, isElsewhere)
   }
   // Another replica may have finished what this one had begun.
-  if (writer.replica !== undefined) await dropTables(writer, DELETION_TABLES)
+  if (writer.replica !== undefined) await dropLeftTables(writer)
+}
+
+async function dropLeftTables(writer: Connection): Promise<void> {
+  const left = await listTemporaryTables(writer, [DELETION_TABLES])
+  const prefixes = left.flatMap(({ name }) => /^removal_\d+_(kept_)?/.exec(name)?.[0] ?? [])
+  const others = [GROUPS_TABLE, ...REST_TABLES, ...Object.values(EXPIRATION_TABLES)]
+  for (const prefix of new Set(prefixes)) await dropTableSets(writer, prefix, others)
 }
 
 /**
@@ -139,25 +147,19 @@ async function applyDeletion(
   deletion: Deletion,
   tables: RollupTables,
 ): Promise<void> {
-  await deleteFacts(writer, deletion)
-  await applyRetraction(writer, tables)
+  const own = isOwnRow(deletion)
   const groups = nameGroupsTable(tables)
   // A build that knew no pairs may have staged the deletion.
   await writer.execute(statement(sql`ALTER TABLE ${groups} ADD COLUMN IF NOT EXISTS other String`))
-  await removeUsersFromRollups(writer, groups, deletion.number)
-  await deleteOwn(writer, deletion, USER_TABLES)
-}
-
-const deleteFacts = (writer: Connection, deletion: Deletion): Promise<void> =>
-  deleteOwn(writer, deletion, [sql`events`, sql`sessions`])
-
-async function deleteOwn(
-  writer: Connection,
-  deletion: Deletion,
-  tables: readonly Sql[],
-): Promise<void> {
-  for (const table of tables) {
-    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow(deletion)}`))
+  // What they change was staged, so none reads what another one writes.
+  await settleAll([
+    writer.execute(statement(sql`DELETE FROM events WHERE ${own}`)),
+    writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`)),
+    applyRetraction(writer, tables),
+    removeUsersFromRollups(writer, groups, deletion.number),
+  ])
+  for (const table of USER_TABLES) {
+    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
   }
 }
 
@@ -167,6 +169,7 @@ async function deleteOwn(
  */
 async function applyWithoutTables(writer: Connection, deletion: Deletion): Promise<void> {
   await abandonRollups(writer)
-  await deleteFacts(writer, deletion)
-  await deleteOwn(writer, deletion, USER_TABLES)
+  for (const table of [sql`events`, sql`sessions`, ...USER_TABLES]) {
+    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow(deletion)}`))
+  }
 }

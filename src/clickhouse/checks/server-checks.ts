@@ -79,9 +79,9 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
     query: ({ database }) => sql`
 SELECT name, engine FROM system.tables
 WHERE database = ${string(database)} AND match(engine, '^(Replicated|Shared)') ORDER BY name`,
-    findFault: (rows, { replica }) => {
+    findFault: (rows, { replica, replicas }) => {
       const own = rows.find(({ name }) => OWN_TABLES.includes(String(name)))
-      if (replica !== undefined && String(own?.['engine']).startsWith('Replicated'))
+      if ((replica ?? replicas) !== undefined && String(own?.['engine']).startsWith('Replicated'))
         return undefined
       return own && `the table ${own['name'] ?? ''} has the engine ${own['engine'] ?? ''}`
     },

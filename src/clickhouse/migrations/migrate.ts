@@ -14,7 +14,7 @@ import {
 } from './migration-files.js'
 import { ensureDatabase } from '../ensure-database.js'
 import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
-import { recordTables } from '../replicas/choice.js'
+import { MIGRATING, recordTables } from '../replicas/choice.js'
 import { replicateTable } from '../replicas/engines.js'
 
 export { MigrationError } from './migration-files.js'
@@ -47,10 +47,11 @@ export async function migrate(
     const pending = await findPending(admin, migrations)
     if (pending.length === 0) return []
     // A standby may take over only once it has what the migrations are about to create.
-    if (admin.replica !== undefined) await recordTables(admin, 'migrating')
+    if (admin.replica !== undefined) await recordTables(admin, MIGRATING)
     return await withLease(admin, 'migrations', (lease) =>
-      // On a database in use, a loader may be at work: it must not write into a table while it changes.
-      pending.length === migrations.length
+      // On a database in use, a loader may be at work: it must not write into a table while it changes. A standby is not made like
+      // a replica that changes.
+      pending.length === migrations.length && admin.replica === undefined
         ? applyPending(admin, migrations, [lease])
         : withLease(
             admin,

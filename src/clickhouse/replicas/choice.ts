@@ -60,6 +60,9 @@ export async function recordAlone(connection: Connection, isAlone: boolean): Pro
 /** Names the tables that every replica must have. */
 const TABLES: Sql = string('tables')
 
+/** The name while migrations change the tables: no standby has what they create. */
+export const MIGRATING = 'migrating'
+
 /** Records the name of the tables of the active replica. The caller holds the lease `loader`. */
 export const recordTables = (connection: Connection, hash: string): Promise<void> =>
   writeKeeperRow(connection, TABLES, hash)

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
 import { fenceConnection } from '../connection-wrappers.js'
 import { acquireLease, type HeldLease } from '../lease/lease.js'
-import { choose, readChoice, readTables, recordTables } from './choice.js'
+import { choose, MIGRATING, readChoice, readTables, recordTables } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
 import { alignStandby, findLacking, hashTables } from './standby.js'
 
@@ -57,13 +57,24 @@ export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
   )
 }
 
+/** Makes standbys like the active replica, unless its tables are about to change. @param signal ends the work */
+export async function keepAlike(
+  active: Member,
+  standbys: readonly Member[],
+  signal: AbortSignal,
+): Promise<void> {
+  const tables = await withConnection(active, (admin) => readTables(fenceConnection(admin, signal)))
+  if (tables === undefined || tables === MIGRATING) return
+  await alignReplicas(active, standbys, signal)
+}
+
 /**
  * Makes all replicas that answer like the active one, and records what they must have.
  *
  * @param standbys those that answer
  * @param signal ends the work
  */
-export async function alignReplicas(
+async function alignReplicas(
   active: Member,
   standbys: readonly Member[],
   signal?: AbortSignal,
@@ -90,7 +101,7 @@ export async function alignReplicas(
   })
 }
 
-/** Makes all replicas that answer like the active one. */
+/** Makes all replicas that answer like the active one, after migrations or whenever tables may have changed. */
 export async function alignAll(set: ReplicaSet): Promise<void> {
   const { member: active } = set.getActive()
   await alignReplicas(

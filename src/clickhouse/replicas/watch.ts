@@ -7,7 +7,7 @@ import { EXPIRY_MS, LeaseTimeoutError } from '../lease/lease.js'
 import { isAlone } from '../replica-set.js'
 import { readChoice, recordAlone } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
-import { alignReplicas, takeOver } from './take-over.js'
+import { keepAlike, takeOver } from './take-over.js'
 
 /** How often the active replica is asked. */
 const LOOK_INTERVAL_MS = 250
@@ -153,10 +153,10 @@ function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
     dueAt = performance.now() + PAUSE_MS
     working = undefined
   }
-  const keepAlike = (active: Member, standbys: readonly Member[]): void => {
+  const align = (active: Member, standbys: readonly Member[]): void => {
     aligning = new AbortController()
     const { signal } = aligning
-    working = attempt(() => alignReplicas(active, standbys, signal))
+    working = attempt(() => keepAlike(active, standbys, signal))
   }
   return {
     keep: (isAnswering) => {
@@ -171,7 +171,7 @@ function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
       const last = set.getLast()
       const [first, ...others] = set.listAnswering()
       if (first === undefined || last.number === 0) return
-      if (isAnswering) keepAlike(first, others)
+      if (isAnswering) align(first, others)
       else if (isLong && first.replica.name !== last.active) {
         working = attempt(() => takeOver(first, last))
       }

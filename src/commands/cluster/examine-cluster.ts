@@ -5,7 +5,7 @@ import { watchReplicas } from '../../clickhouse/replicas/watch.js'
 import { listProjects } from '../../projects/store.js'
 import { describeState } from '../../relocation/describe.js'
 import { listUnfinishedRelocations } from '../../relocation/journal.js'
-import { examineReplicas, type ReplicasStatus } from './examine-replicas.js'
+import { examineReplicas, type ReplicasStatus } from '../shared/examine-replicas.js'
 import { describeFailure, examineShard, type ShardFacts } from './examine-shard.js'
 import { findSmallestGroup, findWholeGroup, timeGroup, type TimedGroup } from './time-groups.js'
 

@@ -2,7 +2,7 @@
 import { formatNumber } from '../../lib/counts.js'
 import { formatDuration } from '../../lib/time.js'
 import { formatTable } from '../shared/output.js'
-import { listReplicaFaults } from './examine-replicas.js'
+import { listReplicaFaults } from '../shared/examine-replicas.js'
 import type { ClusterStatus, ShardStatus } from './examine-cluster.js'
 import type { TimedGroup } from './time-groups.js'
 

@@ -1,12 +1,12 @@
 /** Asks the replicas of a shard how they are. Nothing is written. */
 import { connect, type Connection } from '../../clickhouse/connection.js'
 import type { Look, Member, ReplicaSet } from '../../clickhouse/endpoint.js'
+import { getClickHouseReason } from '../../clickhouse/errors.js'
 import { isAlone } from '../../clickhouse/replica-set.js'
 import { readChoice } from '../../clickhouse/replicas/choice.js'
 import { hashTables } from '../../clickhouse/replicas/standby.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { formatDuration, SECOND_MS } from '../../lib/time.js'
-import { describeFailure } from './examine-shard.js'
 
 /** How a replica is. */
 export interface ReplicaStatus {
@@ -76,7 +76,7 @@ async function examineMember(member: Member): Promise<ExaminedMember> {
     const look = await readChoice(connection, RESPONSE_MS)
     return { member, look, facts: await readFacts(connection) }
   } catch (error) {
-    return { member, reason: describeFailure(error) }
+    return { member, reason: getClickHouseReason(error) ?? 'it does not answer' }
   } finally {
     await connection.close()
   }
