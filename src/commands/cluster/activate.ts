@@ -23,12 +23,13 @@ export const addClusterActivate: AddCommand = (cluster, context) => {
       const watch = watchReplicas(set, { keeps: false })
       try {
         await watch.look()
-        if (set.getLast().active === name) return context.print(`Replica ${name} is active.`)
-        await handOver(set, member).catch((error: unknown) => {
-          if (error instanceof NotReadyError) throw new UserError(error.message)
-          throw error
-        })
-        context.print(`Replica ${name} is active now.`)
+        const isActive = set.getLast().active === name
+        if (!isActive)
+          await handOver(set, member).catch((error: unknown) => {
+            if (error instanceof NotReadyError) throw new UserError(error.message)
+            throw error
+          })
+        context.print(`Replica ${name} is active${isActive ? '' : ' now'}.`)
       } finally {
         await watch.stop()
       }
