@@ -2,7 +2,7 @@
 import { backUp } from '../clickhouse/backup/back-up.js'
 import { parsePlace } from '../clickhouse/backup/backup-place.js'
 import { restoreBackup } from '../clickhouse/backup/restore.js'
-import { ensureDatabase } from '../clickhouse/migrations/migrate.js'
+import { ensureDatabase } from '../clickhouse/ensure-database.js'
 import { loadWaiting } from '../ingest/loader/loader.js'
 import { hasLoadedRows, restartStream } from '../ingest/loader/stream.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'

@@ -7,6 +7,13 @@ import type { StatementObserver } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { requireRestored } from '../clickhouse/backup/restore.js'
 import { requireFitServer } from '../clickhouse/checks/server-checks.js'
+import { prepareReplicas } from '../clickhouse/replicas/prepare.js'
+import { alignAll } from '../clickhouse/replicas/take-over.js'
+import {
+  watchReplicas,
+  type ReplicaWatch,
+  type WatchOptions,
+} from '../clickhouse/replicas/watch.js'
 import { connectStore, type Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
 import { finishDeletions } from '../deletion/deletion-steps.js'
@@ -34,6 +41,8 @@ export interface OpenStoreOptions
   readonly observer?: StatementObserver | undefined
   /** Runs each statement as a part of a trace. */
   readonly trace?: TraceStatement | undefined
+  /** Of a store that has replicas: whether this process lets another one take over, and keeps them alike; false by default. */
+  readonly keepsReplicas?: boolean
   /**
    * Whether the process can do without the store for a while: if its server does not respond, the store is returned all the
    * same, and prepared once the server does.
@@ -83,7 +92,9 @@ export async function openStore(
   const preparing = config.isShard === true ? leaveProjects(loader) : loader
   const { endpoint, engine } = await openEndpoint(config, options)
   const store = connectStore(endpoint, options.observer, options.trace, options.onBreaker)
+  const replicas = endpoint.replicas && watchReplicas(endpoint.replicas, toWatchOptions(options))
   const close = async (): Promise<void> => {
+    await replicas?.stop()
     await store.close()
     await engine?.stop()
   }
@@ -92,7 +103,9 @@ export async function openStore(
   const attempt = async (onResponse: () => void): Promise<readonly string[]> => {
     if (engineFailure !== undefined) throw engineFailure
     if (config.clickhouse !== undefined) {
-      for (const text of await requireFitServer(endpoint)) options.onNotice?.('warn', text)
+      for (const text of await prepareServers(endpoint, replicas, options.access)) {
+        options.onNotice?.('warn', text)
+      }
     }
     await requireRestored(store.admin)
     onResponse()
@@ -111,6 +124,23 @@ export async function openStore(
     await close()
     throw error
   }
+}
+
+const toWatchOptions = ({ keepsReplicas = false, onNotice }: OpenStoreOptions): WatchOptions => ({
+  keeps: keepsReplicas,
+  onNotice,
+})
+
+/** Checks the servers of a store. Returns warnings. @throws UserError for a server that is not fit */
+async function prepareServers(
+  { replicas, ...endpoint }: Endpoint,
+  watch: ReplicaWatch | undefined,
+  access: StoreAccess,
+): Promise<readonly string[]> {
+  if (replicas === undefined) return requireFitServer(endpoint)
+  const warnings = access === 'write' ? await prepareReplicas(replicas) : []
+  await watch?.look()
+  return warnings
 }
 
 /** How long a start waits for a store that may be away. */
@@ -179,7 +209,11 @@ async function prepare(
   loader: LoaderContext,
   { access, ...options }: OpenStoreOptions,
 ): Promise<readonly string[]> {
-  if (access === 'write') return updateStore(endpoint, store, loader, options)
+  if (access === 'write') {
+    const applied = await updateStore(endpoint, store, loader, options)
+    if (endpoint.replicas !== undefined) await alignAll(endpoint.replicas)
+    return applied
+  }
   await requireUpToDate(store, access)
   return []
 }

@@ -13,9 +13,8 @@ import type { Logger } from '../lib/log.js'
 import { formatDuration, MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import { ensureRollups, isBuildLong } from '../rollups/ensure-rollups.js'
 import { pairLargeProjects } from '../rollups/paired-projects.js'
-import { readRollupState } from '../rollups/progress.js'
+import { readRollupState, STATE_NOTICE_MS } from '../rollups/progress.js'
 import type { WaitOptions } from './retry-while-away.js'
-import { NOTICE_MS } from './serving/rollup-trust.js'
 
 /**
  * How a process uses the store, and what is checked or done first:
@@ -71,7 +70,7 @@ async function buildRollups(
 ): Promise<void> {
   await ensureRollups(fence({ admin, writer }, stop), {
     finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
-    noticeMs: NOTICE_MS,
+    noticeMs: STATE_NOTICE_MS,
     stop,
     onMonth: (month, left) => {
       const rest = `months left: ${left.months}, about ${formatDuration(left.ms)}`

@@ -1,6 +1,7 @@
 /** Runs the service in this process until a signal, or a failure, ends it. */
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
 import { nameShard } from '../cluster/cluster.js'
+import { requireNarrowProjects } from '../cluster/require-narrow.js'
 import type { Config } from '../config/config.js'
 import type { Logger } from '../lib/log.js'
 import type { LogOutput } from '../lib/log-output.js'
@@ -118,6 +119,7 @@ const open = ({
     purpose: SERVICE_PURPOSES[purpose],
     access,
     rollups: 'later',
+    keepsReplicas: access === 'write',
     // Without the home there is nothing to serve.
     mayBeAway: config.cluster !== undefined && shard !== config.cluster.shards[0].name,
     // A process with only one role, api or collector, may use the engine of the process with the other.
@@ -147,6 +149,7 @@ async function runOpened(
   let stop: (() => Promise<void>) | undefined
   try {
     stop = await unlessStopped(stopping.signal, async () => {
+      await requireNarrowProjects(opened.cluster)
       await prepare?.(opened, stopping.signal)
       stopping.signal.throwIfAborted()
       return startParts({ ...run, opened })

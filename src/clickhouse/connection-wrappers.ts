@@ -1,7 +1,8 @@
 /** Connections that add a rule to the statements of another connection. */
 import { SettingsMap } from '@clickhouse/client'
 import { SECOND_MS } from '../lib/time.js'
-import type { Connection, Settings } from './connection.js'
+import type { Connection } from './connection-types.js'
+import type { Settings } from './statements.js'
 import { getFailureCode } from './errors.js'
 import { linkSignals } from './supervise.js'
 

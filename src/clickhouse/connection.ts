@@ -5,81 +5,19 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { DAY_MS } from '../lib/time.js'
 import type { Account, Endpoint } from './endpoint.js'
 import { toConnectionError } from './errors.js'
+import type { Connection } from './connection-types.js'
 import { createOverseer } from './overseer.js'
-import { buildReplicaSettings, type Replica } from './replica.js'
+import { buildReplicaSettings } from './replica.js'
+import { routeConnection } from './route-statements.js'
 import { SEMANTIC_SETTINGS } from './semantic-settings.js'
 import type { Statement } from './sql.js'
-import {
-  execute,
-  runQuery,
-  sendQuery,
-  upload,
-  type Line,
-  type QueryOptions,
-  type QueryResult,
-  type Settings,
-} from './statements.js'
-import { sendStream, type ConsumeRows } from './stream-rows.js'
+import { execute, runQuery, sendQuery, upload, type Line, type Settings } from './statements.js'
+import { sendStream } from './stream-rows.js'
 import { runTraced, supervise, type TraceStatement } from './supervise.js'
 
+export type { Connection } from './connection-types.js'
 export type { QueryCost, QueryOptions, QueryResult, Settings } from './statements.js'
 export type { TraceStatement } from './supervise.js'
-
-/**
- * A connection. Every statement ends, even when the store hangs: when its signal is aborted, or when the store has
- * answered no other query for half a minute. A statement may run for hours as long as the store says that it does.
- *
- * Statements reject with a QueryCancelledError when their signal is aborted, a StoreUnavailableError when the store
- * does not answer, and the client's ClickHouseError when ClickHouse rejects them.
- */
-export interface Connection {
-  /**
-   * Runs a SELECT.
-   *
-   * @throws IncompleteResponseError when rows are missing, and the errors above
-   */
-  query<Row>(statement: Statement, options?: QueryOptions): Promise<QueryResult<Row>>
-  /**
-   * Runs a SELECT with a LIMIT, and hands its rows to a consumer while they arrive. The statement ends when the consumer settles.
-   *
-   * @throws what the consumer rejects with, and the errors above
-   */
-  stream<Row>(
-    statement: Statement,
-    consume: ConsumeRows<Row>,
-    options?: QueryOptions,
-  ): Promise<void>
-  /**
-   * Runs a statement without a result: DDL, INSERT … SELECT. When the connection breaks, the statement goes on in
-   * ClickHouse: this waits for its end, and returns or throws its outcome.
-   */
-  execute(statement: Statement, settings?: Settings, signal?: AbortSignal): Promise<void>
-  /**
-   * Streams bytes as the data of an INSERT; the statement names their FORMAT. When it rejects, the rows may have
-   * been stored.
-   */
-  upload(
-    statement: Statement,
-    bytes: Readable,
-    settings?: Settings,
-    signal?: AbortSignal,
-  ): Promise<void>
-  /**
-   * Streams the result of a SELECT, in the FORMAT that the statement names, to a consumer. When the statement fails on its way,
-   * the bytes end early, or with the text of an error: the caller checks what has become of them.
-   */
-  download(
-    statement: Statement,
-    consume: (bytes: Readable) => Promise<void>,
-    settings?: Settings,
-    signal?: AbortSignal,
-  ): Promise<void>
-  /** Returns whether ClickHouse answers a query within `timeoutMs`. */
-  ping(timeoutMs: number): Promise<boolean>
-  close(): Promise<void>
-  /** The replica that it is connected to, of a store that has several. */
-  readonly replica?: Replica
-}
 
 interface ConnectOptions {
   /**
@@ -98,7 +36,20 @@ const LOG_OFF = 127
 export function connect(
   endpoint: Endpoint,
   account: Account,
-  { killsCancelled = true, trace }: ConnectOptions = {},
+  options: ConnectOptions = {},
+): Connection {
+  const { replicas, database } = endpoint
+  return replicas === undefined
+    ? connectServer(endpoint, account, options)
+    : routeConnection(replicas, (member) =>
+        connectServer({ ...member, database }, account, options),
+      )
+}
+
+function connectServer(
+  endpoint: Endpoint,
+  account: Account,
+  { killsCancelled = true, trace }: ConnectOptions,
 ): Connection {
   const client = openClient(endpoint, account)
   const overseer = createOverseer(() => openClient({ ...endpoint, database: 'system' }, 'admin'))

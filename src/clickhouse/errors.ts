@@ -118,6 +118,11 @@ const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
     'CANNOT_SCHEDULE_TASK',
     'CANNOT_ALLOCATE_MEMORY',
     'TABLE_IS_READ_ONLY',
+    // Too few replicas have the rows. Some may have them.
+    'TOO_FEW_LIVE_REPLICAS',
+    'UNKNOWN_STATUS_OF_INSERT',
+    'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE',
+    'NO_ZOOKEEPER',
     // The server stops, or its own connections fail.
     'ABORTED',
     'NETWORK_ERROR',

@@ -19,6 +19,8 @@ export interface Store {
   readonly tokenLookups: Connection
   readonly writer: Connection
   readonly admin: Connection
+  /** Lists the connections over which events may be inserted, in the order in which they are tried: one for each replica. */
+  readonly listWriters: () => readonly Connection[]
   /** Returns a connection to another store, for queries that read this one too: they fail at once while this one hangs. */
   guardOther(connection: Connection): Connection
   /** Returns the limits of the API's queries as settings. Read from the reader's account once. */
@@ -55,22 +57,31 @@ export function connectStore(
   const lookups = connectLookups()
   const tokenLookups = connectLookups()
   const writer = connect(endpoint, 'writer', { trace })
+  const { replicas } = endpoint
+  const writers = new Map(
+    replicas?.members.map((member) => [member, connect(member, 'writer', { trace })]),
+  )
   const observe = (connection: Connection, name: string): Connection =>
     observer === undefined ? connection : observeConnection(connection, name, observer)
+  const observedWriter = observe(writer, 'writer')
   return {
     database: endpoint.database,
     reader: observe(reader, 'reader'),
     lookups: observe(lookups, 'lookups'),
     tokenLookups: observe(tokenLookups, 'token_lookups'),
-    writer: observe(writer, 'writer'),
+    writer: observedWriter,
+    listWriters: () =>
+      replicas === undefined
+        ? [observedWriter]
+        : replicas.listToWrite().flatMap((member) => writers.get(member) ?? []),
     admin: observe(admin, 'admin'),
     guardOther: breaker.guardOther,
     readQueryLimits: readOnce(() => readQueryLimits(lookups)),
     close: async () => {
       breaker.stop()
       await Promise.all(
-        [pings, reader, lookups, tokenLookups, writer, admin].map((connection) =>
-          connection.close(),
+        [pings, reader, lookups, tokenLookups, writer, admin, ...writers.values()].map((one) =>
+          one.close(),
         ),
       )
     },

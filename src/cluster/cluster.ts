@@ -2,6 +2,7 @@
 import { HOME } from '../clickhouse/endpoint.js'
 import { StoreUnavailableError, toStoreError } from '../clickhouse/errors.js'
 import type { Store } from '../clickhouse/store.js'
+import { FieldValueError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
 import type { StoredProject } from '../projects/project.js'
 
@@ -52,6 +53,20 @@ export function locate(
   })
   const [first = home, ...others] = found
   return [first, ...others]
+}
+
+/**
+ * Checks that projects may have a width.
+ *
+ * @throws FieldValueError that names the width: a query across shards asks one server of each, and it would have to be the active one
+ */
+export function requireSingleServers({ shards }: Cluster, width: number): void {
+  const replicated = shards.find(({ store }) => store.writer.replica !== undefined)
+  if (width <= 1 || replicated === undefined) return
+  throw new FieldValueError(
+    'width',
+    `the shard ${replicated.name} has replicas, and no project lives across shards that have replicas`,
+  )
 }
 
 /** Finds a shard by its name; undefined if there is none. */

@@ -3,7 +3,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement } from '../clickhouse/sql.js'
 import { FieldValueError, UserError } from '../lib/errors.js'
 import { listVersionMarks } from '../projects/versions.js'
-import type { Cluster } from './cluster.js'
+import { requireSingleServers, type Cluster } from './cluster.js'
 import { listGroups } from './groups.js'
 import { createDeadline, tryShards } from './reach.js'
 
@@ -33,6 +33,7 @@ export async function placeProject(
   cluster: Cluster,
   request: PlacementRequest,
 ): Promise<readonly string[]> {
+  requireSingleServers(cluster, request.width)
   const names = cluster.shards.map(({ name }) => name)
   const candidates = listCandidates(names, request)
   const [only = [], ...others] = candidates

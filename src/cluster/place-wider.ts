@@ -1,6 +1,6 @@
 /** Chooses the new shards of a project that is widened. */
 import { UserError } from '../lib/errors.js'
-import type { Cluster } from './cluster.js'
+import { requireSingleServers, type Cluster } from './cluster.js'
 import { listGroups } from './groups.js'
 import { choose, listChoices, readLoads } from './place-project.js'
 
@@ -16,6 +16,7 @@ export async function placeWider(
   former: readonly string[],
   width: number,
 ): Promise<readonly string[]> {
+  requireSingleServers(cluster, width)
   const candidates = listWider(
     cluster.shards.map(({ name }) => name),
     former,

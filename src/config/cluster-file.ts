@@ -14,12 +14,18 @@ export interface NativeAddress {
 }
 
 /** A server as the file lists it. */
-interface ListedShard {
+interface ListedServer {
+  /** Of its shard, or of a replica of a shard. */
   readonly name: string
   /** The scheme, host and port at which the service reaches it, without an account. */
   readonly url: string
   readonly native: NativeAddress
 }
+
+/** A shard: one server, or several that have the same tables. */
+type ListedShard =
+  | (ListedServer & { readonly replicas?: undefined })
+  | { readonly name: string; readonly replicas: readonly ListedServer[] }
 
 export interface ClusterFile {
   /** The database of Tallyhouse, the same on all servers. */
@@ -29,6 +35,7 @@ export interface ClusterFile {
 }
 
 export const MAX_SHARDS = 1_000
+const MAX_REPLICAS = 5
 /** The values of LOADER that are not names. */
 const RESERVED_NAMES = ['all', 'none']
 const NATIVE = /^(?<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?<port>\d{1,5})$/
@@ -58,11 +65,26 @@ export function parseClusterFile(text: string): ClusterFile {
   const [home, ...others] = listed.map(parseShard)
   if (home === undefined) fail(['shards'], 'a list of servers')
   const shards = [home, ...others] as const
-  requireUnique(shards, 'name', (shard) => shard.name)
-  requireUnique(shards, 'url', (shard) => shard.url)
-  requireUnique(shards, 'native', ({ native }) => `${native.host}:${native.port}`)
+  requireUnique(shards.map(({ name }, i) => ({ path: ['shards', i, 'name'], value: name })))
+  const servers = shards.flatMap(listServers)
+  requireUnique(servers.map(({ path, server }) => ({ path: [...path, 'url'], value: server.url })))
+  requireUnique(
+    servers.map(({ path, server: { native } }) => ({
+      path: [...path, 'native'],
+      value: `${native.host}:${native.port}`,
+    })),
+  )
   return { database, shards }
 }
+
+/** Lists the servers of a shard, each with its place in the file. */
+const listServers = (
+  shard: ListedShard,
+  index: number,
+): readonly { readonly path: Path; readonly server: ListedServer }[] =>
+  shard.replicas === undefined
+    ? [{ path: ['shards', index], server: shard }]
+    : shard.replicas.map((server, i) => ({ path: ['shards', index, 'replicas', i], server }))
 
 type Path = readonly (string | number)[]
 
@@ -95,12 +117,25 @@ function readRecord(
 }
 
 function parseShard(value: unknown, index: number): ListedShard {
-  const at = (key: string): Path => ['shards', index, key]
-  const shard = readRecord(value, ['shards', index], ['name', 'url', 'native'], ['secure'])
-  const { name, secure = false } = shard
+  const path = ['shards', index]
+  if (!isRecord(value) || value['replicas'] === undefined) return parseServer(value, path)
+  const { name, replicas: listed } = readRecord(value, path, ['name', 'replicas'], [])
+  if (!isShardName(name)) fail([...path, 'name'], NAME_RULE)
+  const at = [...path, 'replicas']
+  const isList = Array.isArray(listed) && listed.length > 1 && listed.length <= MAX_REPLICAS
+  if (!isList) fail(at, `a list of 2 to ${MAX_REPLICAS} servers`)
+  const replicas = listed.map((one, i) => parseServer(one, [...at, i]))
+  requireUnique(replicas.map((one, i) => ({ path: [...at, i, 'name'], value: one.name })))
+  return { name, replicas }
+}
+
+function parseServer(value: unknown, path: Path): ListedServer {
+  const at = (key: string): Path => [...path, key]
+  const server = readRecord(value, path, ['name', 'url', 'native'], ['secure'])
+  const { name, secure = false } = server
   if (!isShardName(name)) fail(at('name'), NAME_RULE)
-  const url = parseShardUrl(shard['url']) ?? fail(at('url'), URL_RULE)
-  const native = parseNative(shard['native']) ?? fail(at('native'), NATIVE_RULE)
+  const url = parseShardUrl(server['url']) ?? fail(at('url'), URL_RULE)
+  const native = parseNative(server['native']) ?? fail(at('native'), NATIVE_RULE)
   if (typeof secure !== 'boolean') fail(at('secure'), 'true or false')
   return { name, url, native: { ...native, secure } }
 }
@@ -122,15 +157,11 @@ function parseNative(value: unknown): Omit<NativeAddress, 'secure'> | undefined 
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-function requireUnique(
-  shards: readonly ListedShard[],
-  key: string,
-  read: (shard: ListedShard) => string,
-): void {
-  const values = shards.map(read)
-  values.forEach((value, index) => {
-    const first = values.indexOf(value)
-    if (first === index) return
-    throw new ConfigError(`CLUSTER: shards.${index}.${key} is the same as shards.${first}.${key}`)
+function requireUnique(entries: readonly { readonly path: Path; readonly value: string }[]): void {
+  const values = entries.map(({ value }) => value)
+  entries.forEach(({ path, value }, index) => {
+    const first = entries[values.indexOf(value)]
+    if (first === undefined || first === entries[index]) return
+    throw new ConfigError(`CLUSTER: ${path.join('.')} is the same as ${first.path.join('.')}`)
   })
 }

@@ -1,18 +1,19 @@
 /** Reads which stores a service has: embedded engines, one ClickHouse server, or the servers of a cluster. */
 import { readFileSync } from 'node:fs'
 import { HOME, type Account, type Credentials, type Endpoint } from '../clickhouse/endpoint.js'
+import { createReplicaSet } from '../clickhouse/replica-set.js'
 import { parseClusterFile, type NativeAddress } from './cluster-file.js'
 import { ConfigError } from './config-error.js'
 import { readVariable, requireApart, requireTogether } from './read-variable.js'
 import { DEFAULT_ACCOUNT } from './server-url.js'
 import type { Value, VariableName } from './variables.js'
 
-/** A ClickHouse server of a cluster. */
+/** A shard of a cluster: a ClickHouse server, or several replicas. */
 interface ConfiguredShard {
   readonly name: string
   readonly endpoint: Endpoint
-  /** The address at which the other servers reach it. */
-  readonly native: NativeAddress
+  /** The address at which the other servers reach it; undefined for replicas, which no query across shards reads. */
+  readonly native: NativeAddress | undefined
 }
 
 export interface ConfiguredCluster {
@@ -61,7 +62,7 @@ export function readStores(env: NodeJS.ProcessEnv): Stores {
     clickhouse,
     cluster,
     embeddedShards,
-    defaultWidth: readWidth(env, names.length),
+    defaultWidth: readWidth(env, names.length, cluster),
     loader: readLoader(env, names),
   }
 }
@@ -84,11 +85,16 @@ function readCluster(env: NodeJS.ProcessEnv): ConfiguredCluster | undefined {
   const admin = readAccount(env, 'CLICKHOUSE_USER', 'CLICKHOUSE_PASSWORD')
   const accounts = readAccounts(env, admin ?? { username: DEFAULT_ACCOUNT, password: '' })
   const [home, ...others] = shards
-  const configure = ({ name, url, native }: typeof home): ConfiguredShard => ({
-    name,
-    endpoint: { url, database, accounts },
-    native,
-  })
+  const configure = (shard: typeof home): ConfiguredShard => {
+    const { name } = shard
+    if (shard.replicas === undefined) {
+      return { name, endpoint: { url: shard.url, database, accounts }, native: shard.native }
+    }
+    const path = `/tallyhouse/${database}/${name}`
+    const replicas = createReplicaSet({ database, accounts }, path, shard.replicas)
+    const url = shard.replicas.map((one) => one.url).join(', ')
+    return { name, endpoint: { url, database, accounts, replicas }, native: undefined }
+  }
   return { file, shards: [configure(home), ...others.map(configure)] }
 }
 
@@ -132,9 +138,16 @@ function readAccount(
     : { username, password: readVariable(env, password) ?? '' }
 }
 
-function readWidth(env: NodeJS.ProcessEnv, shards: number): number {
+function readWidth(
+  env: NodeJS.ProcessEnv,
+  shards: number,
+  cluster: ConfiguredCluster | undefined,
+): number {
   const name: VariableName = 'DEFAULT_WIDTH'
   const width = readVariable(env, name)
+  if (width > 1 && cluster?.shards.some(({ endpoint }) => endpoint.replicas) === true) {
+    throw new ConfigError(`${name} must be 1: no project lives across shards that have replicas`)
+  }
   const isUsable = width === shards || (width < shards && Number.isInteger(Math.log2(width)))
   if (isUsable) return width
   throw new ConfigError(

@@ -14,12 +14,14 @@ import {
   uint64,
   type Sql,
 } from '../clickhouse/sql.js'
-import { matchNames } from '../clickhouse/temporary-tables.js'
+import { findStagedTables } from '../clickhouse/replicas/staged-tables.js'
+import { listTemporaryTables, matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
 import { settleAll } from '../lib/settle.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { listKeyColumns, USER_ROLLUPS, writeOther, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
+import { abandonRollups } from '../rollups/progress.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
@@ -56,6 +58,15 @@ export async function finishDeletions(
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion, noticeMs)
     else await finishProjectDeletion(writer, deletion, waitMs, isElsewhere)
   }
+  // Another replica may have finished what this one had begun.
+  if (writer.replica !== undefined) await dropLeftTables(writer)
+}
+
+async function dropLeftTables(writer: Connection): Promise<void> {
+  const left = await listTemporaryTables(writer, [DELETION_TABLES])
+  const prefixes = left.flatMap(({ name }) => /^removal_\d+_(kept_)?/.exec(name)?.[0] ?? [])
+  const others = [GROUPS_TABLE, ...REST_TABLES, ...Object.values(EXPIRATION_TABLES)]
+  for (const prefix of new Set(prefixes)) await dropTableSets(writer, prefix, others)
 }
 
 /**
@@ -72,19 +83,23 @@ async function finishUserDeletion(
 ): Promise<void> {
   // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
   const tables = nameTables(`removal_${deletion.number}_`)
+  const staged = findStagedTables(writer, deletion.number)
   const deleteRows = async (): Promise<void> => {
     if (deletion.reached < STEP.staged) {
       await dropDeletionTables(writer, tables)
       await stageDeletion(writer, deletion, tables)
+      await staged.record()
       await recordStep(writer, deletion, STEP.staged)
     }
     if (deletion.reached < STEP.deleted) {
-      await applyDeletion(writer, deletion, tables)
+      if (await staged.areHere()) await applyDeletion(writer, deletion, tables)
+      else await applyWithoutTables(writer, deletion)
       await recordStep(writer, deletion, STEP.deleted)
     }
   }
   const { projectId, users } = deletion
   await withHidden(writer, projectId, { users, keptFrom: null }, deleteRows, noticeMs)
+  await staged.forget()
   await dropDeletionTables(writer, tables)
   await endDeletion(writer, deletion)
 }
@@ -145,5 +160,16 @@ async function applyDeletion(
   ])
   for (const table of USER_TABLES) {
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
+  }
+}
+
+/**
+ * Deletes users whose share of the rollups is lost with the replica that had computed it, and may have subtracted a part of it. The
+ * rollups are built anew from what is left.
+ */
+async function applyWithoutTables(writer: Connection, deletion: Deletion): Promise<void> {
+  await abandonRollups(writer)
+  for (const table of [sql`events`, sql`sessions`, ...USER_TABLES]) {
+    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow(deletion)}`))
   }
 }

@@ -9,6 +9,7 @@
  */
 import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
+import { findStagedTables } from '../clickhouse/replicas/staged-tables.js'
 import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
 import { join, sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
@@ -20,6 +21,7 @@ import {
   type Rollup,
 } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
+import { abandonRollups } from '../rollups/progress.js'
 import { applyRetraction, stageRetraction } from '../rollups/retract.js'
 import {
   endExpiration,
@@ -48,21 +50,28 @@ async function finishExpiration(
   noticeMs: number | undefined,
 ): Promise<void> {
   const tables = nameExpirationTables(expiration)
+  const staged = findStagedTables(writer, expiration.number)
   const deleteRows = async (): Promise<void> => {
     if (expiration.reached < STEP.staged) {
       await dropExpirationTables(writer, tables)
       await stageExpiration(writer, expiration, tables)
+      await staged.record()
       await recordStep(writer, expiration, STEP.staged)
     }
     if (expiration.reached < STEP.deleted) {
-      await correctRollups(writer, expiration, tables)
+      const areHere = await staged.areHere()
+      if (areHere) await correctRollups(writer, expiration, tables)
+      // They are lost with a replica that may have corrected a part: the rollups are built anew from what is left.
+      else await abandonRollups(writer)
       await deleteFacts(writer, expiration)
-      await deleteUsers(writer, expiration, tables)
+      if (areHere) await deleteUsers(writer, expiration, tables)
+      else await deleteUsersWithoutEvents(writer, expiration)
       await recordStep(writer, expiration, STEP.deleted)
     }
   }
   const { projectId, keptFrom } = expiration
   await withHidden(writer, projectId, { users: [], keptFrom }, deleteRows, noticeMs)
+  await staged.forget()
   await dropExpirationTables(writer, tables)
   await endExpiration(writer, expiration)
 }
@@ -206,6 +215,19 @@ async function deleteUsers(
 DELETE FROM ${table}
 WHERE ${isOfProject(expiration)} AND load < ${uint64(expiration.number)}
   AND ${isOneOf(sql`user`, sql`user`, sql`FROM ${users}`)}`),
+      INLINED,
+    )
+  }
+}
+
+/** Deletes the same users once the events are gone. */
+async function deleteUsersWithoutEvents(writer: Connection, expiration: Expiration): Promise<void> {
+  const hasEvents = isOneOf(sql`user`, sql`user`, sql`FROM events WHERE ${isOfProject(expiration)}`)
+  for (const table of USER_TABLES) {
+    await writer.execute(
+      statement(sql`
+DELETE FROM ${table}
+WHERE ${isOfProject(expiration)} AND load < ${uint64(expiration.number)} AND NOT ${hasEvents}`),
       INLINED,
     )
   }

@@ -1,6 +1,8 @@
 /** The record of how far the rollups of a store are built, under which definition, and with which views. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
+import { SECOND_MS } from '../lib/time.js'
 import { hashDefinitions } from './materialized-views.js'
 import type { Month } from './months.js'
 import { DEFINITION_VERSION } from './view-definitions.js'
@@ -63,6 +65,25 @@ WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND
 
 /** Records that the views are about to change. Other processes then no longer trust the rollups. */
 export const recordBegun = (writer: Connection): Promise<void> => record(writer, STEP.begun, '', 0)
+/** How often a service reads the state, and after how long each has noticed that it changed. */
+export const STATE_INTERVAL_MS = 4 * SECOND_MS
+export const STATE_NOTICE_MS = 3 * STATE_INTERVAL_MS
+
+/**
+ * Records that the rollups are wrong, so that they are built anew, and waits until no service reads them any more. The caller holds
+ * the loader lease. May be repeated.
+ */
+export async function abandonRollups(
+  writer: Connection,
+  noticeMs = STATE_NOTICE_MS,
+): Promise<void> {
+  await writer.execute(
+    statement(sql`DELETE FROM rollup_progress WHERE step > ${uint32(STEP.begun)}`),
+  )
+  await recordBegun(writer)
+  await sleep(noticeMs)
+}
+
 /** Records that the views were created. */
 export const recordViews = (writer: Connection, views: string): Promise<void> =>
   record(writer, STEP.views, views, 0)

@@ -65,7 +65,9 @@ function openEntrance(
   stopping: AbortSignal,
   onStored: () => void,
 ): Entrance {
-  const { write, rejectPending } = createInboxWriter(store.writer)
+  const { write, rejectPending } = createInboxWriter(store.writer, {
+    listWriters: store.listWriters,
+  })
   stopping.addEventListener('abort', () => rejectPending(createStoppingError()), { once: true })
   const waiting =
     readInbox === undefined || maxWaitingValues === 0

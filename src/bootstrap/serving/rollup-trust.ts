@@ -2,16 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import type { Logger } from '../../lib/log.js'
-import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
-import { readRollupState } from '../../rollups/progress.js'
+import { MINUTE_MS } from '../../lib/time.js'
+import { readRollupState, STATE_INTERVAL_MS } from '../../rollups/progress.js'
 
-/** How often the state is read. A build that changes the views waits for longer before it does. */
-const READ_INTERVAL_MS = 4 * SECOND_MS
 /** After this long without reading the state, it is unknown. */
 const STATE_LIFETIME_MS = MINUTE_MS
-
-/** How long a build waits before it changes the views, so that every running service has noticed it. */
-export const NOTICE_MS = 3 * READ_INTERVAL_MS
 
 export interface RollupTrust {
   /** Whether queries may read the rollups. If not, they read the events and sessions: slower, and right. */
@@ -38,7 +33,7 @@ export async function watchRollups(reader: Connection, logger: Logger): Promise<
   const tryToRead = (): Promise<void> => read().catch(() => undefined)
   const watch = async (): Promise<void> => {
     for (;;) {
-      await sleep(READ_INTERVAL_MS, undefined, { ref: false, signal: stopped.signal })
+      await sleep(STATE_INTERVAL_MS, undefined, { ref: false, signal: stopped.signal })
       await tryToRead()
     }
   }

@@ -79,12 +79,15 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
     query: ({ database }) => sql`
 SELECT name, engine FROM system.tables
 WHERE database = ${string(database)} AND match(engine, '^(Replicated|Shared)') ORDER BY name`,
-    findFault: (rows) => {
+    findFault: (rows, { replica, replicas }) => {
       const own = rows.find(({ name }) => OWN_TABLES.includes(String(name)))
+      if ((replica ?? replicas) !== undefined && String(own?.['engine']).startsWith('Replicated'))
+        return undefined
       return own && `the table ${own['name'] ?? ''} has the engine ${own['engine'] ?? ''}`
     },
     severity: 'refuse',
-    advice: 'use a server that keeps plain MergeTree tables: not ClickHouse Cloud, no replication',
+    advice:
+      'use a server that keeps plain MergeTree tables, or name its replicas in CLUSTER; not ClickHouse Cloud',
   },
   {
     name: 'accounts of their own',

@@ -2,69 +2,18 @@
  * Leases of a store that has replicas: rows of a table that lies in Keeper, so all replicas see the same ones. Of two processes that
  * insert the row of one generation, exactly one succeeds.
  */
-import { SECOND_MS } from '../../lib/time.js'
-import type { Connection } from '../connection.js'
-import { getClickHouseReason } from '../errors.js'
-import type { Replica } from '../replica.js'
-import { sql, statement, string, uint32, type Sql } from '../sql.js'
-import { GenerationLostError, HOLDER, type LeaseName, type LeaseStore } from './lease-types.js'
-
-/** Without Keeper, a statement would wait for half a minute. */
-const TIMEOUT_MS = 4 * SECOND_MS
-
-/** Creates the table on a replica. Its rows are those that the other replicas have. */
-export const createLeaseRows = (admin: Connection, { path }: Replica): Promise<void> =>
-  admin.execute({
-    query: `
-CREATE TABLE IF NOT EXISTS leases
-(
-  -- The name and the generation, such as loader/7; loader/7/wanted is the request to release it.
-  key     String,
-  state   String,
-  at      DateTime64(3, 'UTC'),
-  holder  String,
-  replica String
-)
-ENGINE = KeeperMap('${path}/leases')
-PRIMARY KEY key`,
-    query_params: {},
-  })
+import { sql, string, uint32, type Sql } from '../sql.js'
+import {
+  insertKeeperRow,
+  isExisting,
+  readKeeperRows as read,
+  writeKeeper as write,
+  writeKeeperRow as writeRow,
+} from './keeper-rows.js'
+import { GenerationLostError, type LeaseName, type LeaseStore } from './lease-types.js'
 
 const getKey = (name: LeaseName, number: number): Sql => string(`${name}/${number}`)
 const getRequestKey = (name: LeaseName, number: number): Sql => string(`${name}/${number}/wanted`)
-
-async function read<Row>(connection: Connection, query: Sql): Promise<readonly Row[]> {
-  const { rows } = await connection.query<Row>(statement(query), {
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  return rows
-}
-
-const write = (connection: Connection, change: Sql, isStrict = false): Promise<void> =>
-  connection.execute(
-    statement(change),
-    { keeper_map_strict_mode: isStrict ? 1 : 0 },
-    AbortSignal.timeout(TIMEOUT_MS),
-  )
-
-/** Inserts a row, or replaces it. In strict mode, a row that exists is an error. */
-const writeRow = (
-  connection: Connection,
-  key: Sql,
-  state: string,
-  isStrict = false,
-): Promise<void> =>
-  write(
-    connection,
-    sql`
-INSERT INTO leases (key, state, at, holder, replica)
-SELECT ${key}, ${string(state)}, now64(3), ${string(HOLDER)}, ${string(connection.replica?.name ?? '')}`,
-    isStrict,
-  )
-
-/** Whether the row exists already: Keeper's error, as ClickHouse passes it on. */
-const isExisting = (error: unknown): boolean =>
-  getClickHouseReason(error)?.includes('Node exists') === true
 
 const listGenerations: LeaseStore['listGenerations'] = (connection, name) =>
   read(
@@ -77,15 +26,8 @@ ORDER BY number DESC`,
 
 export const LEASE_ROWS: LeaseStore = {
   listGenerations,
-  async createGeneration(connection, name, number) {
-    try {
-      await writeRow(connection, getKey(name, number), 'held', true)
-      return true
-    } catch (error) {
-      if (isExisting(error)) return false
-      throw error
-    }
-  },
+  createGeneration: (connection, name, number) =>
+    insertKeeperRow(connection, getKey(name, number), 'held'),
   dropGeneration: (connection, name, number) =>
     write(connection, sql`ALTER TABLE leases DELETE WHERE key = ${getKey(name, number)}`),
   async writeLeaseState(connection, name, number, state) {

@@ -1,7 +1,7 @@
 /** Reports who holds a lease, without taking it. */
 import type { Connection } from '../connection.js'
 import { EXPIRY_MS } from './lease.js'
-import { listGenerations, readHolderState, type LeaseName } from './lease-store.js'
+import { getLeaseStore, type LeaseName } from './lease-store.js'
 
 /**
  * `free`: nobody holds the lease; `held`: a process holds it and has renewed it lately; `expired`: the process that held
@@ -22,9 +22,9 @@ export async function readLeaseStatus(
   connection: Connection,
   name: LeaseName,
 ): Promise<LeaseStatus> {
-  const [newest] = await listGenerations(connection, name)
+  const [newest] = await getLeaseStore(connection).listGenerations(connection, name)
   if (newest === undefined) return { state: 'free' }
-  const last = await readHolderState(connection, name, newest)
+  const last = await getLeaseStore(connection).readHolderState(connection, name, newest)
   if (last === undefined || last.isReleased) return { state: 'free' }
   const { silence, name: holder } = last
   return { state: silence > EXPIRY_MS ? 'expired' : 'held', holder, silence }

@@ -9,18 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../connection.js'
 import { LeaseLostError, startHeartbeat } from './lease-heartbeat.js'
-import {
-  createGeneration,
-  dropGeneration,
-  dropReleaseRequests,
-  isReleaseRequested,
-  listGenerations,
-  readHolderState,
-  requestRelease,
-  writeLeaseState,
-  type Generation,
-  type LeaseName,
-} from './lease-store.js'
+import { getLeaseStore, type Generation, type LeaseName } from './lease-store.js'
 
 export { LeaseLostError } from './lease-heartbeat.js'
 
@@ -109,7 +98,7 @@ export async function acquireLease(
   const generation = await waitForGeneration(connection, name, options)
   const begun = performance.now()
   const heartbeat = startHeartbeat(
-    () => writeLeaseState(connection, name, generation, 'held'),
+    () => getLeaseStore(connection).writeLeaseState(connection, name, generation, 'held'),
     name,
   )
   let released: Promise<void> | undefined
@@ -118,16 +107,18 @@ export async function acquireLease(
     signal: heartbeat.lost,
     assertHeld: async () => {
       heartbeat.lost.throwIfAborted()
-      const [newest] = await listGenerations(connection, name)
+      const [newest] = await getLeaseStore(connection).listGenerations(connection, name)
       if (newest?.number !== generation) throw new LeaseLostError(name)
     },
     isWanted: async () =>
       performance.now() - begun > MAX_HOLD_MS ||
-      (await isReleaseRequested(connection, name, generation)),
+      (await getLeaseStore(connection).isReleaseRequested(connection, name, generation)),
     release: () => {
       heartbeat.stop()
       // A lease that cannot be released expires.
-      released ??= writeLeaseState(connection, name, generation, 'released').catch(() => undefined)
+      released ??= getLeaseStore(connection)
+        .writeLeaseState(connection, name, generation, 'released')
+        .catch(() => undefined)
       return released
     },
   }
@@ -146,7 +137,7 @@ async function waitForGeneration(
   const begun = performance.now()
   let requested: number | undefined
   for (;;) {
-    const [newest] = await listGenerations(connection, name)
+    const [newest] = await getLeaseStore(connection).listGenerations(connection, name)
     if (newest === undefined || (await isFree(connection, name, newest))) {
       const next = (newest?.number ?? 0) + 1
       if (await takeGeneration(connection, name, next)) return next
@@ -155,7 +146,7 @@ async function waitForGeneration(
     if (waited > waitMs) throw new LeaseTimeoutError(name, waitMs)
     const isDue = requestsTurn && waited > REQUEST_AFTER_MS
     if (newest !== undefined && isDue && newest.number !== requested) {
-      await requestRelease(connection, name, newest.number)
+      await getLeaseStore(connection).requestRelease(connection, name, newest.number)
       requested = newest.number
     }
     await sleep(POLL_INTERVAL_MS)
@@ -167,7 +158,7 @@ async function isFree(
   name: LeaseName,
   generation: Generation,
 ): Promise<boolean> {
-  const holder = await readHolderState(connection, name, generation)
+  const holder = await getLeaseStore(connection).readHolderState(connection, name, generation)
   return holder !== undefined && (holder.isReleased || holder.silence > EXPIRY_MS)
 }
 
@@ -177,18 +168,18 @@ async function takeGeneration(
   name: LeaseName,
   number: number,
 ): Promise<boolean> {
-  if (!(await createGeneration(connection, name, number))) return false
-  const generations = await listGenerations(connection, name)
+  if (!(await getLeaseStore(connection).createGeneration(connection, name, number))) return false
+  const generations = await getLeaseStore(connection).listGenerations(connection, name)
   if (generations.some((other) => other.number > number)) {
     // Since this process looked up the newest generation, others have held the lease and dropped their old tables,
     // including one with this number.
-    await dropGeneration(connection, name, number)
+    await getLeaseStore(connection).dropGeneration(connection, name, number)
     return false
   }
-  await writeLeaseState(connection, name, number, 'held')
+  await getLeaseStore(connection).writeLeaseState(connection, name, number, 'held')
   for (const old of generations.filter((other) => other.number < number)) {
-    await dropGeneration(connection, name, old.number)
+    await getLeaseStore(connection).dropGeneration(connection, name, old.number)
   }
-  await dropReleaseRequests(connection, name, number)
+  await getLeaseStore(connection).dropReleaseRequests(connection, name, number)
   return true
 }

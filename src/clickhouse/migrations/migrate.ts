@@ -5,16 +5,17 @@ import { fenceConnection } from '../connection-wrappers.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
 import { withLease, type Lease } from '../lease/lease.js'
-import { createLeaseRows } from '../lease/lease-rows.js'
+import { createKeeperRows } from '../lease/keeper-rows.js'
 import {
   MigrationError,
   PACKAGE_MIGRATIONS,
   readMigrations,
   type Migration,
 } from './migration-files.js'
+import { ensureDatabase } from '../ensure-database.js'
 import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
+import { MIGRATING, recordTables } from '../replicas/choice.js'
 import { replicateTable } from '../replicas/engines.js'
-import { identifier, sql, statement } from '../sql.js'
 
 export { MigrationError } from './migration-files.js'
 
@@ -42,12 +43,15 @@ export async function migrate(
   const connection = connect(endpoint, 'admin')
   const admin = stop === undefined ? connection : fenceConnection(connection, stop)
   try {
-    if (admin.replica !== undefined) await createLeaseRows(admin, admin.replica)
+    if (admin.replica !== undefined) await createKeeperRows(admin, admin.replica)
     const pending = await findPending(admin, migrations)
     if (pending.length === 0) return []
+    // A standby may take over only once it has what the migrations are about to create.
+    if (admin.replica !== undefined) await recordTables(admin, MIGRATING)
     return await withLease(admin, 'migrations', (lease) =>
-      // On a database in use, a loader may be at work: it must not write into a table while it changes.
-      pending.length === migrations.length
+      // On a database in use, a loader may be at work: it must not write into a table while it changes. A standby is not made like
+      // a replica that changes.
+      pending.length === migrations.length && admin.replica === undefined
         ? applyPending(admin, migrations, [lease])
         : withLease(
             admin,
@@ -77,21 +81,6 @@ async function findPending(
 
 /** The longest wait for the loader lease: a loader may be in the middle of a large load. */
 const LOADER_TIMEOUT_MS = 10 * MINUTE_MS
-
-/** Creates the database if it is missing. A connection needs a database that exists, so `system` serves for that. */
-export async function ensureDatabase(endpoint: Endpoint): Promise<void> {
-  const connection = connect(endpoint, 'admin')
-  const systemConnection = connect({ ...endpoint, database: 'system' }, 'admin')
-  try {
-    await connection.query(statement(sql`SELECT 1`))
-  } catch (error) {
-    if (!isClickHouseError(error, 'UNKNOWN_DATABASE')) throw error
-    const database = identifier(endpoint.database)
-    await systemConnection.execute(statement(sql`CREATE DATABASE IF NOT EXISTS ${database}`))
-  } finally {
-    await Promise.all([connection.close(), systemConnection.close()])
-  }
-}
 
 async function applyPending(
   admin: Connection,

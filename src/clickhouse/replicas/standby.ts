@@ -2,6 +2,7 @@
  * Keeps the replicas of a store alike, so that any of them can be the active one. ClickHouse replicates rows, and the columns of
  * replicated tables. Everything else a server has by itself: which tables there are, tables without rows, and views.
  */
+import { createHash } from 'node:crypto'
 import { settleAll } from '../../lib/settle.js'
 import { SECOND_MS } from '../../lib/time.js'
 import type { Connection } from '../connection.js'
@@ -34,6 +35,18 @@ ORDER BY engine = 'MaterializedView', name`),
 /** Whether a table has rows, or a state in Keeper. Others can be dropped and created again. */
 const hasState = ({ engine }: Table): boolean =>
   engine.startsWith('Replicated') || engine === 'KeeperMap'
+
+/**
+ * Names the tables and views of a replica, as far as any of them could differ from those of another one. Replicated tables have the
+ * same columns everywhere.
+ */
+export async function hashTables(connection: Connection): Promise<string> {
+  const own = connection.replica?.name ?? ''
+  const tables = (await listTables(connection)).map((table) =>
+    hasState(table) ? table.name : `${table.name} ${moveToReplica(table.query, own, '')}`,
+  )
+  return createHash('sha256').update(tables.join('\n')).digest('hex')
+}
 
 /**
  * Creates on a standby the tables and views that it lacks, as the active replica has them, and replaces views and tables without rows

@@ -28,9 +28,10 @@ export const addClusterAdd: AddCommand = (cluster, context) => {
       const configured = requireCluster(context.config())
       const { text, file } = await editFile(configured, { name, ...options })
       const [home] = configured.shards
-      const { url = '' } = file.shards.at(-1) ?? {}
+      const added = file.shards.at(-1)
+      const url = added?.replicas === undefined ? (added?.url ?? '') : ''
       const others = configured.shards.map(({ endpoint }) => endpoint)
-      const warnings = await checkNewServer({ ...home.endpoint, url }, others)
+      const warnings = await checkNewServer({ ...home.endpoint, url, replicas: undefined }, others)
       requireGroups(
         await readProjects(configured),
         file.shards.map((shard) => shard.name),

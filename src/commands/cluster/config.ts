@@ -19,7 +19,9 @@ export const addClusterConfig: AddCommand = (cluster, context) => {
       const configured = requireCluster(context.config())
       const account = findQueryAccount(configured)
       const files = buildServerFiles(
-        configured.shards.map(({ name, native }) => ({ name, ...native })),
+        configured.shards.flatMap(({ name, native }) =>
+          native === undefined ? [] : [{ name, ...native }],
+        ),
         account,
       )
       if (out !== undefined) await writeFiles(out, files)

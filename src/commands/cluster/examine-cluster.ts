@@ -1,9 +1,11 @@
 /** Asks all shards of a cluster how they are, and what queries across them cost. */
 import { connectStore, type Store } from '../../clickhouse/store.js'
-import type { Endpoint } from '../../clickhouse/endpoint.js'
+import type { Endpoint, ReplicaSet } from '../../clickhouse/endpoint.js'
+import { watchReplicas } from '../../clickhouse/replicas/watch.js'
 import { listProjects } from '../../projects/store.js'
 import { describeState } from '../../relocation/describe.js'
 import { listUnfinishedRelocations } from '../../relocation/journal.js'
+import { examineReplicas, type ReplicasStatus } from '../shared/examine-replicas.js'
 import { describeFailure, examineShard, type ShardFacts } from './examine-shard.js'
 import { findSmallestGroup, findWholeGroup, timeGroup, type TimedGroup } from './time-groups.js'
 
@@ -16,7 +18,7 @@ export interface FoundShard {
 
 export interface ShardStatus {
   readonly name: string
-  /** Without an account; null for an embedded engine that does not run. */
+  /** Without an account, of replicas all, with commas; null for an embedded engine that does not run. */
   readonly url: string | null
   /** Why it does not answer; null if it does. */
   readonly reason: string | null
@@ -26,6 +28,8 @@ export interface ShardStatus {
   readonly projects: number | null
   /** A query over its smallest group, run by this shard; null if it does not answer, and for a single store. */
   readonly neighbours: TimedGroup | null
+  /** Its replicas; left out for a single server. */
+  readonly replicas?: ReplicasStatus
 }
 
 export interface ClusterStatus {
@@ -47,9 +51,17 @@ export async function examineCluster(
       endpoint instanceof Error ? [] : [[name, connectStore(endpoint)]],
     ),
   )
+  const watches = shards.flatMap(({ endpoint }) =>
+    endpoint instanceof Error || endpoint.replicas === undefined
+      ? []
+      : [watchReplicas(endpoint.replicas, { keeps: false })],
+  )
   try {
+    // One without an active replica is reported below.
+    await Promise.allSettled(watches.map((watch) => watch.look()))
     return await examineStores(shards, stores, now)
   } finally {
+    await Promise.all(watches.map((watch) => watch.stop()))
     await Promise.all([...stores.values()].map((store) => store.close()))
   }
 }
@@ -60,17 +72,19 @@ async function examineStores(
   now: () => Date,
 ): Promise<ClusterStatus> {
   const names = shards.map(({ name }) => name)
+  // No query runs across shards that have replicas.
+  const grouped = shards.some(isReplicated) ? [] : names
   const homeName = names[0] ?? ''
   const home = stores.get(homeName)
   const counts = home === undefined ? null : await countProjects(home, homeName)
   const examined = await Promise.all(
     shards.map(async (shard): Promise<ShardStatus> => ({
-      ...(await examineFound(shard, stores.get(shard.name), names, now)),
+      ...(await examineFound(shard, stores.get(shard.name), grouped, now)),
       projects: counts === null ? null : (counts.get(shard.name) ?? 0),
     })),
   )
   const relocations = home === undefined ? [] : await listRelocations(home)
-  const whole = findWholeGroup(names)
+  const whole = findWholeGroup(grouped)
   const isAnswering = examined[0]?.facts !== null
   if (home === undefined || whole === undefined || !isAnswering) {
     return { shards: examined, whole: null, relocations }
@@ -89,6 +103,9 @@ async function examineFound(
     return { ...away, url: null, reason: describeFailure(endpoint) }
   }
   const { url } = endpoint
+  if (endpoint.replicas !== undefined) {
+    return { ...away, url, ...(await examineReplicated(endpoint.replicas, store, now)) }
+  }
   try {
     const facts = await examineShard(store, now)
     const group = findSmallestGroup(all, name)
@@ -96,6 +113,23 @@ async function examineFound(
     return { name, url, reason: null, facts, neighbours }
   } catch (error) {
     return { ...away, url, reason: describeFailure(error) }
+  }
+}
+
+const isReplicated = ({ endpoint }: FoundShard): boolean =>
+  !(endpoint instanceof Error) && endpoint.replicas !== undefined
+
+/** Asks the replicas, and the store through the active one. No query runs across it and other shards. */
+async function examineReplicated(
+  set: ReplicaSet,
+  store: Store,
+  now: () => Date,
+): Promise<Pick<ShardStatus, 'reason' | 'facts' | 'replicas'>> {
+  const replicas = await examineReplicas(set)
+  try {
+    return { replicas, reason: null, facts: await examineShard(store, now) }
+  } catch (error) {
+    return { replicas, reason: describeFailure(error), facts: null }
   }
 }
 

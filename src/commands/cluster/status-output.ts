@@ -2,6 +2,7 @@
 import { formatNumber } from '../../lib/counts.js'
 import { formatDuration } from '../../lib/time.js'
 import { formatTable } from '../shared/output.js'
+import { listReplicaFaults } from '../shared/examine-replicas.js'
 import type { ClusterStatus, ShardStatus } from './examine-cluster.js'
 import type { TimedGroup } from './time-groups.js'
 
@@ -22,10 +23,27 @@ export function formatStatus({ shards, whole, relocations }: ClusterStatus): str
   const faults = shards.flatMap(listFaults)
   const rest = whole === null ? [] : [formatWhole(whole)]
   const moves = relocations.map((one) => `The project ${one}.`)
-  return [formatTable([HEADINGS, ...shards.map(formatShard)]), ...faults, ...rest, ...moves].join(
-    '\n',
-  )
+  const replicas = shards.flatMap(formatReplicas)
+  const tables = [
+    formatTable([HEADINGS, ...shards.map(formatShard)]),
+    ...(replicas.length === 0 ? [] : ['', formatTable([REPLICA_HEADINGS, ...replicas]), '']),
+  ]
+  return [...tables, ...faults, ...rest, ...moves].join('\n')
 }
+
+const REPLICA_HEADINGS = ['SHARD', 'REPLICA', 'STATE', 'TO FETCH', 'DELAY', 'QUORUM']
+
+const formatReplicas = ({ name, replicas }: ShardStatus): readonly (readonly string[])[] =>
+  replicas === undefined
+    ? []
+    : replicas.replicas.map(({ name: replica, state, facts }) => [
+        name,
+        replica,
+        state,
+        facts === null ? '-' : formatNumber(facts.parts),
+        facts === null ? '-' : `${facts.delaySeconds} s`,
+        String(replicas.quorum ?? '-'),
+      ])
 
 function formatShard({ name, facts, projects, neighbours }: ShardStatus): readonly string[] {
   const count = projects === null ? '-' : formatNumber(projects)
@@ -60,11 +78,12 @@ function formatTimed(timed: TimedGroup | null): string {
 }
 
 /** Says what is wrong with a shard, in lines for people. */
-function listFaults({ name, reason, facts, neighbours }: ShardStatus): readonly string[] {
+function listFaults({ name, reason, facts, neighbours, replicas }: ShardStatus): readonly string[] {
   const faults = [
     reason,
     (facts?.missing.length ?? 0) > 0 ? 'it lacks migrations: run "tallyhouse migrate"' : null,
     neighbours?.reason ?? null,
+    ...(replicas === undefined ? [] : listReplicaFaults(replicas)),
   ]
   return faults.flatMap((fault) => (fault === null ? [] : [`${name}: ${fault}`]))
 }

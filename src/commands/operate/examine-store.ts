@@ -6,9 +6,12 @@ import { NoEngineError } from '../../clickhouse/embedded/engine.js'
 import { connect } from '../../clickhouse/connection.js'
 import { getClickHouseReason, isClickHouseError, isUnreachable } from '../../clickhouse/errors.js'
 import { sql, statement } from '../../clickhouse/sql.js'
+import { watchReplicas } from '../../clickhouse/replicas/watch.js'
 import { connectStore } from '../../clickhouse/store.js'
+import type { ReplicaSet } from '../../clickhouse/endpoint.js'
 import type { Config } from '../../config/config.js'
 import { SECOND_MS } from '../../lib/time.js'
+import { examineReplicas, listReplicaFaults } from '../shared/examine-replicas.js'
 import { fail, MIGRATE, ok, warn, type Finding } from './judgments.js'
 import {
   DATABASE,
@@ -43,12 +46,16 @@ export async function openPatient(
   const opened = await openEndpoint(place)
   if ('verdict' in opened) return opened
   const { endpoint, engine } = opened
+  const watch = endpoint.replicas && watchReplicas(endpoint.replicas, { keeps: false })
+  // Without an active one, the first check says so.
+  await watch?.look().catch(() => undefined)
   const store = connectStore(endpoint)
   const outside = connect({ ...endpoint, database: 'system' }, 'admin')
   const own = { ...config, clickhouse: place.clickhouse, dataDir: place.dataDir }
   return {
     patient: { config: own, endpoint, store, outside, now },
     close: async () => {
+      await watch?.stop()
       await Promise.all([store.close(), outside.close()])
       await engine?.stop()
     },
@@ -76,7 +83,10 @@ export async function examineOpened(
   isHome: boolean,
 ): Promise<readonly Examined[]> {
   const greeting = { name: 'store', ...(await greet(patient)) }
-  if (greeting.verdict === 'fail') return [greeting]
+  const replicas = patient.endpoint.replicas
+  const members =
+    replicas === undefined ? [] : [{ name: 'replicas', ...(await judgeReplicas(replicas)) }]
+  if (greeting.verdict === 'fail') return [greeting, ...members]
   const server = await Promise.all(SERVER.map((check) => makeCheck(check, patient)))
   const migrations = await makeCheck(MIGRATIONS, patient)
   // A table that is missing because of a migration is reported once.
@@ -84,9 +94,17 @@ export async function examineOpened(
   const checks = isHome ? [PUBLIC_KEYS, ...DATABASE] : DATABASE
   const database = await Promise.all(checks.map((check) => makeCheck(check, patient)))
   return [
-    ...[greeting, ...server, migrations],
+    ...[greeting, ...members, ...server, migrations],
     ...database.filter(({ isAbsent = false }) => !(isIncomplete && isAbsent)),
   ].map(({ name, verdict, finding, advice }) => ({ name, verdict, finding, advice }))
+}
+
+/** Keeper answers, each replica has the same tables and can write them, and events are stored on two disks. */
+async function judgeReplicas(set: ReplicaSet): Promise<Finding> {
+  const faults = listReplicaFaults(await examineReplicas(set))
+  return faults.length === 0
+    ? ok('all replicas answer, reach Keeper and have the same tables')
+    : fail(faults.join('; '), 'run "tallyhouse cluster status"; docs/cluster.md says what to do')
 }
 
 async function greet({ config, endpoint, outside }: Patient): Promise<Finding> {

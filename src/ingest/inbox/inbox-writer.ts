@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import type { ApiError } from '../../contract/errors.js'
 import { SECOND_MS } from '../../lib/time.js'
-import { createUnavailableError, formatRows, insertRows, type NewLines } from './insert-lines.js'
+import { createUnavailableError, formatRows, insertIntoAny, type NewLines } from './insert-lines.js'
 import { createInsertScheduler, type InsertLimits } from './insert-scheduler.js'
 import { createPendingWrites, type PendingWrite } from './pending-writes.js'
 
@@ -24,6 +24,8 @@ interface InboxWriterOptions extends InsertLimits {
   readonly maxPendingBytes: number
   /** The longest that a write is pending, in milliseconds. */
   readonly timeoutMs: number
+  /** Lists the connections that can insert, in the order in which they are tried; the given one alone by default. */
+  readonly listWriters?: () => readonly Connection[]
 }
 
 const MB = 1024 * 1024
@@ -47,11 +49,15 @@ export function createInboxWriter(
   connection: Connection,
   options: Partial<InboxWriterOptions> = {},
 ): InboxWriter {
-  const { maxPendingBytes, timeoutMs, ...limits } = { ...DEFAULTS, ...options }
+  const { maxPendingBytes, timeoutMs, listWriters, ...limits } = {
+    ...DEFAULTS,
+    listWriters: () => [connection],
+    ...options,
+  }
   const pending = createPendingWrites()
   let lastError: unknown
   const insert = createInsert(
-    connection,
+    listWriters,
     timeoutMs + ABORT_DELAY_MS,
     (error) => (lastError = error),
   )
@@ -82,18 +88,19 @@ export function createInboxWriter(
  * @param onFailure is called with the cause of each failed attempt
  */
 function createInsert(
-  connection: Connection,
+  listWriters: () => readonly Connection[],
   maxMs: number,
   onFailure: (cause: unknown) => void,
 ): (group: readonly PendingWrite[]) => Promise<void> {
   let isHanging = false
 
   async function attempt(rows: Buffer, signal: AbortSignal): Promise<void> {
-    if (isHanging && !(await connection.ping(PING_TIMEOUT_MS))) {
+    const writers = listWriters()
+    if (isHanging && !(await isAnyAwake(writers))) {
       throw createUnavailableError(new Error('the store does not answer'))
     }
     try {
-      await insertRows(connection, rows, signal)
+      await insertIntoAny(writers, rows, signal)
       isHanging = false
     } catch (error) {
       isHanging = signal.aborted
@@ -116,4 +123,9 @@ function createInsert(
       }
     }
   }
+}
+
+async function isAnyAwake(writers: readonly Connection[]): Promise<boolean> {
+  const answers = await Promise.all(writers.map((writer) => writer.ping(PING_TIMEOUT_MS)))
+  return answers.includes(true)
 }

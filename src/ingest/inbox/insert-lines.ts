@@ -1,9 +1,11 @@
 /** Inserts the lines of collected events into the inbox, as rows of one block. */
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Settings } from '../../clickhouse/connection.js'
 import { toStoreError } from '../../clickhouse/errors.js'
 import { formatTime, sql, statement } from '../../clickhouse/sql.js'
 import { ApiError } from '../../contract/errors.js'
+import { SECOND_MS } from '../../lib/time.js'
 import { ONE_BLOCK } from './one-block.js'
 
 /** The events of one request. */
@@ -51,6 +53,39 @@ export async function insertRows(
     throw error.code === 'INTERNAL_ERROR' ? error : createUnavailableError(cause)
   }
 }
+
+/** A replica that has not confirmed an insert after this long is not waited for alone. */
+const SILENCE_MS = SECOND_MS
+
+/**
+ * Inserts the same rows over the first connection that takes them. The next one is tried after an error, or after a second of silence:
+ * rows that both store count once.
+ *
+ * @throws as `insertRows`, what the last one rejects with
+ */
+export async function insertIntoAny(
+  [writer, ...others]: readonly Connection[],
+  rows: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  if (writer === undefined) throw new TypeError('there is no connection to insert over')
+  const inserted = insertRows(writer, rows, signal)
+  if (others.length === 0) return inserted
+  const ended = new AbortController()
+  const next = async (): Promise<void> => {
+    const pause = sleep(SILENCE_MS, undefined, { signal: ended.signal }).catch(() => undefined)
+    await Promise.race([inserted.catch(() => undefined), pause])
+    if (!ended.signal.aborted) await insertIntoAny(others, rows, signal)
+    else await inserted
+  }
+  const first = inserted.then(() => ended.abort(INSERTED))
+  await Promise.any([first, next()]).catch((error: unknown) => {
+    throw error instanceof AggregateError ? error.errors.at(-1) : error
+  })
+}
+
+/** Without a reason, each `abort` would create an error with a stack. */
+const INSERTED = new Error('the rows are inserted')
 
 /** The error for events that cannot be stored now. */
 export const createUnavailableError = (cause: unknown): ApiError =>

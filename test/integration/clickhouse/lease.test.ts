@@ -10,11 +10,7 @@ import {
   withLease,
   type Lease,
 } from '../../../src/clickhouse/lease/lease.js'
-import {
-  createGeneration,
-  isReleaseRequested,
-  listGenerations,
-} from '../../../src/clickhouse/lease/lease-store.js'
+import { LEASE_TABLES } from '../../../src/clickhouse/lease/lease-tables.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { thoroughTest } from '../../support/effort.js'
 import { until } from '../../support/until.js'
@@ -37,7 +33,7 @@ const first = (): Connection => connections[0]!
 
 /** Returns the number of the newest generation. */
 async function readNewestGeneration(name: 'loader' | 'migrations'): Promise<number> {
-  const [newest] = await listGenerations(first(), name)
+  const [newest] = await LEASE_TABLES.listGenerations(first(), name)
   return newest!.number
 }
 
@@ -57,7 +53,7 @@ test('contenders hold the lease one after the other, and each gets its turn', as
   await Promise.all(connections.map(contend))
   expect(generations).toHaveLength(30)
   expect(generations).toEqual([...new Set(generations)].sort((a, b) => a - b))
-  expect(await listGenerations(first(), 'projects')).toEqual([
+  expect(await LEASE_TABLES.listGenerations(first(), 'projects')).toEqual([
     { number: generations.at(-1), age: expect.any(Number) },
   ])
 })
@@ -90,7 +86,7 @@ thoroughTest('a holder that renews its lease is not replaced, however long it wo
 })
 
 thoroughTest('a holder that does not renew its lease for 10 seconds is replaced', async () => {
-  await createGeneration(first(), 'loader', (await readNewestGeneration('loader')) + 1)
+  await LEASE_TABLES.createGeneration(first(), 'loader', (await readNewestGeneration('loader')) + 1)
   const begun = performance.now()
   await withLease(first(), 'loader', () => Promise.resolve())
   expect(performance.now() - begun).toBeGreaterThan(8_900)
@@ -99,7 +95,7 @@ thoroughTest('a holder that does not renew its lease for 10 seconds is replaced'
 test('a holder that was replaced notices', async () => {
   await withLease(first(), 'migrations', async (lease) => {
     expect(await readNewestGeneration('migrations')).toBe(1)
-    await createGeneration(first(), 'migrations', 2)
+    await LEASE_TABLES.createGeneration(first(), 'migrations', 2)
     await first().execute(statement(sql`DROP TABLE lease_migrations_1`))
     await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
     await until(() => lease.signal.aborted)
@@ -173,14 +169,14 @@ test('a request is for one generation only', async () => {
   const held = await acquireLease(first(), 'loader')
   const asked = held.generation
   const next = acquireLease(connections[1]!, 'loader')
-  await until(() => isReleaseRequested(first(), 'loader', asked))
+  await until(() => LEASE_TABLES.isReleaseRequested(first(), 'loader', asked))
   await held.release()
   await (await next).release()
   await withLease(first(), 'loader', async (lease) => {
     await lease.assertHeld()
-    expect(await isReleaseRequested(first(), 'loader', asked)).toBe(false)
+    expect(await LEASE_TABLES.isReleaseRequested(first(), 'loader', asked)).toBe(false)
   })
-  expect(await listGenerations(first(), 'loader')).toHaveLength(1)
+  expect(await LEASE_TABLES.listGenerations(first(), 'loader')).toHaveLength(1)
 })
 
 test('releasing a lease twice releases it once', async () => {

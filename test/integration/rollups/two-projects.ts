@@ -1,7 +1,7 @@
 /** Two projects with the same events in two months, and what the tests of their rollups do with them. */
 import { afterEach, beforeEach, expect } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
-import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
+import { LEASE_TABLES } from '../../../src/clickhouse/lease/lease-tables.js'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { StoredProject } from '../../../src/projects/project.js'
@@ -69,7 +69,7 @@ export function useTwoProjects(): TwoProjects {
   const write = (text: Sql): Promise<void> => database.store.admin.execute(statement(text))
   async function expireLeases(...names: ('loader' | 'rollups')[]): Promise<void> {
     for (const name of names) {
-      const [newest] = await listGenerations(database.store.writer, name)
+      const [newest] = await LEASE_TABLES.listGenerations(database.store.writer, name)
       const table = identifier(`lease_${name}_${newest!.number}`)
       await write(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`)
     }

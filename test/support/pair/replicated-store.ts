@@ -1,8 +1,11 @@
 /** A store on the two replicas of a pair, as its services would set it up. */
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
-import { ensureDatabase, migrate } from '../../../src/clickhouse/migrations/migrate.js'
+import { ensureDatabase } from '../../../src/clickhouse/ensure-database.js'
+import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { alignStandby } from '../../../src/clickhouse/replicas/standby.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import { sql } from '../../../src/clickhouse/sql.js'
+import { select } from '../store/facts.js'
 import { ensureRollups } from '../store/loading.js'
 import type { Pair, Replica } from './pair.js'
 
@@ -48,4 +51,21 @@ export async function createReplicatedStore({ replicas }: Pair): Promise<Replica
       await Promise.all(stores.map(({ store }) => store.close()))
     },
   }
+}
+
+/** Reads all tables with rows, each as a hash of its rows. */
+export async function hashTables(store: Store): Promise<Readonly<Record<string, string>>> {
+  const tables = await select<{ name: string }>(
+    store,
+    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%' ORDER BY name`,
+  )
+  const hashes: Record<string, string> = {}
+  for (const { name } of tables) {
+    const { rows } = await store.admin.query<{ hash: string }>({
+      query: `SELECT concat(toString(count()), ' ', hex(groupBitXor(sipHash64(*)))) AS hash FROM ${name}`,
+      query_params: {},
+    })
+    hashes[name] = rows[0]!.hash
+  }
+  return hashes
 }

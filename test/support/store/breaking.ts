@@ -1,6 +1,7 @@
 /** Connections that fail or pause at a chosen statement, as if the process had been killed or suspended there. */
 import type { Connection } from '../../../src/clickhouse/connection.js'
-import { listGenerations, type LeaseName } from '../../../src/clickhouse/lease/lease-store.js'
+import { LEASE_TABLES } from '../../../src/clickhouse/lease/lease-tables.js'
+import type { LeaseName } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 
@@ -110,7 +111,7 @@ export async function releaseLease(
   { writer, admin }: Pick<Store, 'writer' | 'admin'>,
   name: LeaseName = 'loader',
 ): Promise<void> {
-  const [newest] = await listGenerations(writer, name)
+  const [newest] = await LEASE_TABLES.listGenerations(writer, name)
   if (newest === undefined) return
   const table = identifier(`lease_${name}_${newest.number}`)
   await admin.execute(statement(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`))

@@ -19,9 +19,10 @@ interface Compose {
 const read = (file: string): string => readFileSync(packagePath(file), 'utf8')
 const single = parse(read('docker-compose.yml')) as Compose
 const cluster = parse(read('docker-compose.cluster.yml'), { merge: true }) as Compose
-const listed = parseClusterFile(read('clickhouse/config/cluster/cluster.yaml'))
+const { shards } = parseClusterFile(read('clickhouse/config/cluster/cluster.yaml'))
+const servers = shards.flatMap((shard) => (shard.replicas === undefined ? [shard] : []))
 const files = buildServerFiles(
-  listed.shards.map(({ name, native }) => ({ name, ...native })),
+  servers.map(({ name, native }) => ({ name, ...native })),
   { username: 'reader', passwordVariable: 'CLICKHOUSE_READER_PASSWORD' },
 )
 
@@ -31,14 +32,14 @@ test.each(files)('$path is what tallyhouse cluster config makes', ({ path, text 
 
 test('the servers of the file are those of the composition', () => {
   const names = Object.keys(cluster.services).filter((name) => name.startsWith('clickhouse'))
-  expect(listed.shards.map(({ url }) => url)).toEqual(names.map((name) => `http://${name}:8123`))
-  expect(listed.shards.map(({ native }) => native)).toEqual(
+  expect(servers.map(({ url }) => url)).toEqual(names.map((name) => `http://${name}:8123`))
+  expect(servers.map(({ native }) => native)).toEqual(
     names.map((host) => ({ host, port: 9000, secure: false })),
   )
   expect(Object.keys(cluster.volumes)).toEqual([...names, 'keys'])
 })
 
-test.each(listed.shards.map(({ native }) => native.host))('%s is the single server', (name) => {
+test.each(servers.map(({ native }) => native.host))('%s is the single server', (name) => {
   const { clickhouse } = single.services
   const [data] = clickhouse!.volumes!.slice(-1)
   expect(cluster.services[name]).toEqual({
@@ -71,7 +72,7 @@ test.each(['migrate', 'service'])('%s differs in the servers alone', (name) => {
     },
     volumes: [FILE, ...(single.services[name]!.volumes ?? [])],
     depends_on: {
-      ...Object.fromEntries(listed.shards.map(({ native }) => [native.host, clickhouse])),
+      ...Object.fromEntries(servers.map(({ native }) => [native.host, clickhouse])),
       ...others,
     },
   })

@@ -172,6 +172,65 @@ test.each<{ why: string; from: string | RegExp; to: string; want: string }>([
   expect(() => parseClusterFile(TWO.replace(from, to))).toThrow(new ConfigError(`CLUSTER: ${want}`))
 })
 
+const REPLICATED = `shards:
+  - name: shard1
+    replicas:
+      - name: a
+        url: http://10.0.0.1:8123
+        native: 10.0.0.1:9000
+      - name: b
+        url: http://10.0.0.2:8123
+        native: 10.0.0.2:9000
+`
+
+test('a shard with replicas', () => {
+  const server = (name: string, host: string): object => ({
+    name,
+    url: `http://${host}:8123`,
+    native: { host, port: 9000, secure: false },
+  })
+  expect(parseClusterFile(REPLICATED).shards).toEqual([
+    { name: 'shard1', replicas: [server('a', '10.0.0.1'), server('b', '10.0.0.2')] },
+  ])
+})
+
+test.each<{ why: string; from: string | RegExp; to: string; want: string }>([
+  {
+    why: 'one replica',
+    from: / +- name: b[^]*/,
+    to: '',
+    want: 'shards.0.replicas must be a list of 2 to 5 servers',
+  },
+  {
+    why: 'two replicas with one name',
+    from: 'name: b',
+    to: 'name: a',
+    want: 'shards.0.replicas.1.name is the same as shards.0.replicas.0.name',
+  },
+  {
+    why: 'two replicas on one server',
+    from: 'http://10.0.0.2',
+    to: 'http://10.0.0.1',
+    want: 'shards.0.replicas.1.url is the same as shards.0.replicas.0.url',
+  },
+  {
+    why: 'replicas beside an address',
+    from: 'name: shard1',
+    to: 'name: shard1\n    url: http://10.0.0.3:8123',
+    want: 'shards.0.url is not known: use name, replicas',
+  },
+  {
+    why: 'a replica without a native address',
+    from: '        native: 10.0.0.2:9000\n',
+    to: '',
+    want: 'shards.0.replicas.1.native is missing',
+  },
+])('replicas: $why', ({ from, to, want }) => {
+  expect(() => parseClusterFile(REPLICATED.replace(from, to))).toThrow(
+    new ConfigError(`CLUSTER: ${want}`),
+  )
+})
+
 test('too many shards', () => {
   const list = (count: number): string =>
     `shards:\n${Array.from({ length: count }, (_, i) => `- { name: s${i}, url: 'http://h${i}', native: 'h${i}:9000' }\n`).join('')}`
@@ -217,4 +276,17 @@ test('the variables give all servers their accounts', async () => {
     defaultWidth: 2,
     loader: ['eu_2'],
   })
+})
+
+test('projects have no width beside replicas', async () => {
+  const file = path.join(folder, 'replicated.yaml')
+  await writeFile(file, `${REPLICATED}  - { name: s2, url: 'http://c:8123', native: 'c:9000' }\n`)
+  expect(() => readConfig({ CLUSTER: file, DEFAULT_WIDTH: '2' })).toThrow(
+    new ConfigError('DEFAULT_WIDTH must be 1: no project lives across shards that have replicas'),
+  )
+  const { clickhouse } = readConfig({ CLUSTER: file })
+  expect(clickhouse?.replicas?.members.map(({ url, replica }) => [url, replica.name])).toEqual([
+    ['http://10.0.0.1:8123', 'a'],
+    ['http://10.0.0.2:8123', 'b'],
+  ])
 })

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { withLease } from '../../../../src/clickhouse/lease/lease.js'
-import { createGeneration, listGenerations } from '../../../../src/clickhouse/lease/lease-store.js'
+import { LEASE_TABLES } from '../../../../src/clickhouse/lease/lease-tables.js'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { identifier, sql, statement, string } from '../../../../src/clickhouse/sql.js'
@@ -159,7 +159,7 @@ thoroughTest('an import beside it gets its turn, and it goes on after', async ()
 
 /** Returns the newest generation of the lease: each acquisition creates one. */
 const newestLease = async (): Promise<number> =>
-  (await listGenerations(database.store.writer, 'loader'))[0]?.number ?? 0
+  (await LEASE_TABLES.listGenerations(database.store.writer, 'loader'))[0]?.number ?? 0
 
 /** Inserts events one after the other while `work` runs. */
 async function feedDuring(project: StoredProject, work: () => Promise<unknown>): Promise<number> {
@@ -271,8 +271,8 @@ thoroughTest('continues after another process took its lease', async () => {
     await feed(store, project.id, visits(n))
     // As a process that considers the holder dead: it creates the next generation without a request.
     await until(async () => {
-      const [newest] = await listGenerations(store.writer, 'loader')
-      return createGeneration(store.writer, 'loader', (newest?.number ?? 0) + 1)
+      const [newest] = await LEASE_TABLES.listGenerations(store.writer, 'loader')
+      return LEASE_TABLES.createGeneration(store.writer, 'loader', (newest?.number ?? 0) + 1)
     })
   }
   await settled(project, 2)

@@ -1,0 +1,77 @@
+/** Who is the active replica: rows of the table `leases`, of which the one with the highest number counts. They are never released. */
+import type { Connection } from '../connection.js'
+import {
+  insertKeeperRow,
+  readKeeperRows,
+  writeKeeper,
+  writeKeeperRow,
+} from '../lease/keeper-rows.js'
+import { sql, string, uint32, type Sql } from '../sql.js'
+import type { Look } from '../endpoint.js'
+
+const ACTIVE = 'active/'
+const NUMBER = sql`toUInt32OrZero(extract(key, '[0-9]+$'))`
+const IS_CHOICE = sql`startsWith(key, ${string(ACTIVE)})`
+/** The row that says since when events are stored on one disk only. */
+const ALONE = string('alone')
+/** The last table that a standby gets. Once it is there, inserts into all tables can have a quorum. */
+const LAST_TABLE = sql`'users_monthly'`
+
+/** Asks a replica who is active. @throws when it does not answer, or does not reach Keeper */
+export async function readChoice(connection: Connection, timeoutMs?: number): Promise<Look> {
+  const [row] = await readKeeperRows<Look>(
+    connection,
+    sql`
+SELECT number, active, total, live, aloneSeconds FROM (
+  SELECT
+    maxIf(${NUMBER}, ${IS_CHOICE}) AS number, argMaxIf(replica, ${NUMBER}, ${IS_CHOICE}) AS active,
+    toUInt32(maxIf(dateDiff('second', at, now64(3)), key = ${ALONE})) AS aloneSeconds
+  FROM leases
+) AS chosen CROSS JOIN (
+  SELECT toUInt32(max(total_replicas)) AS total, toUInt32(max(active_replicas)) AS live
+  FROM system.replicas WHERE database = currentDatabase() AND table = ${LAST_TABLE}
+) AS replicas`,
+    timeoutMs,
+  )
+  if (row === undefined) throw new TypeError('an aggregation has a row')
+  return row
+}
+
+/**
+ * Makes the replica of a connection the active one, unless another one was chosen since `number`. The caller holds the lease `loader`.
+ *
+ * @returns whether it is active now
+ */
+export async function choose(connection: Connection, number: number): Promise<boolean> {
+  if (!(await insertKeeperRow(connection, string(`${ACTIVE}${number + 1}`), 'active'))) return false
+  await writeKeeper(
+    connection,
+    sql`ALTER TABLE leases DELETE WHERE ${IS_CHOICE} AND ${NUMBER} <= ${uint32(number)}`,
+  )
+  return true
+}
+
+/** Records that events are stored on one disk only from now on, if that is not recorded yet; or that they are on two again. */
+export async function recordAlone(connection: Connection, isAlone: boolean): Promise<void> {
+  if (isAlone) await insertKeeperRow(connection, ALONE, 'alone')
+  else await writeKeeper(connection, sql`ALTER TABLE leases DELETE WHERE key = ${ALONE}`)
+}
+
+/** Names the tables that every replica must have. */
+const TABLES: Sql = string('tables')
+
+/** The name while migrations change the tables: no standby has what they create. */
+export const MIGRATING = 'migrating'
+
+/** Records the name of the tables of the active replica. The caller holds the lease `loader`. */
+export const recordTables = (connection: Connection, hash: string): Promise<void> =>
+  writeKeeperRow(connection, TABLES, hash)
+
+/** Reads the name that was recorded last; undefined if none was. */
+export async function readTables(connection: Connection): Promise<string | undefined> {
+  const rows = await readKeeperRows<{ state: string }>(
+    connection,
+    sql`SELECT state FROM leases WHERE key = ${TABLES}`,
+  )
+  return rows[0]?.state
+}

@@ -1,0 +1,148 @@
+/** Makes another replica the active one: when the active one has fallen silent, or when an operator says so. */
+import { SECOND_MS } from '../../lib/time.js'
+import { connect, type Connection } from '../connection.js'
+import { fenceConnection } from '../connection-wrappers.js'
+import { acquireLease, type HeldLease } from '../lease/lease.js'
+import { choose, MIGRATING, readChoice, readTables, recordTables } from './choice.js'
+import type { Look, Member, ReplicaSet } from '../endpoint.js'
+import { alignStandby, findLacking, hashTables } from './standby.js'
+
+/** Why a replica cannot become the active one: half a sentence such as `replica b lacks rows of events`. */
+export class NotReadyError extends Error {
+  override readonly name = 'NotReadyError'
+}
+
+/** Another process may hold the lease until it expires. */
+const TAKEOVER_WAIT_MS = 12 * SECOND_MS
+
+/**
+ * Lets a replica take over from one that is silent: waits until the holder of the lease `loader` is silent, too, and checks that the
+ * replica has everything that was confirmed. Loaders then finish what was interrupted, as after a crash.
+ *
+ * @param last the choice that is replaced
+ * @returns whether it is active now; false if another one was chosen meanwhile
+ * @throws NotReadyError; LeaseTimeoutError when the holder of the lease is not silent; the client's error
+ */
+export function takeOver(member: Member, last: Look): Promise<boolean> {
+  return withConnection(member, (standby) =>
+    underLoaderLease(standby, { waitMs: TAKEOVER_WAIT_MS, requestsTurn: false }, async (lease) => {
+      const [tables, wanted] = await Promise.all([hashTables(standby), readTables(standby)])
+      if (tables !== wanted) throw new NotReadyError(`${describe(member)} lacks tables or views`)
+      await requireComplete(standby, member)
+      await lease.assertHeld()
+      return choose(standby, last.number)
+    }),
+  )
+}
+
+/**
+ * Hands over to another replica between two loads.
+ *
+ * @throws NotReadyError; LeaseTimeoutError when another process works for longer than a minute; the client's error
+ */
+export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
+  const { member: active } = set.getActive()
+  await withConnection(active, (from) =>
+    withConnection(member, (standby) =>
+      underLoaderLease(from, {}, async (lease) => {
+        await alignStandby(from, standby)
+        await requireComplete(standby, member)
+        await lease.assertHeld()
+        const { number } = await readChoice(from)
+        if (!(await choose(standby, number))) {
+          throw new NotReadyError('another replica was chosen at the same moment')
+        }
+      }),
+    ),
+  )
+}
+
+/** Makes standbys like the active replica, unless its tables are about to change. @param signal ends the work */
+export async function keepAlike(
+  active: Member,
+  standbys: readonly Member[],
+  signal: AbortSignal,
+): Promise<void> {
+  const tables = await withConnection(active, (admin) => readTables(fenceConnection(admin, signal)))
+  if (tables === undefined || tables === MIGRATING) return
+  await alignReplicas(active, standbys, signal)
+}
+
+/**
+ * Makes all replicas that answer like the active one, and records what they must have.
+ *
+ * @param standbys those that answer
+ * @param signal ends the work
+ */
+async function alignReplicas(
+  active: Member,
+  standbys: readonly Member[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const open = <Result>(member: Member, work: (admin: Connection) => Promise<Result>) =>
+    withConnection(member, (admin) =>
+      work(signal === undefined ? admin : fenceConnection(admin, signal)),
+    )
+  await open(active, async (from) => {
+    const isAligned = async (): Promise<boolean> => {
+      const hash = await hashTables(from)
+      const others = standbys.map((standby) => open(standby, hashTables))
+      const found = await Promise.all([readTables(from), ...others])
+      return found.every((one) => one === hash)
+    }
+    if (await isAligned()) return
+    await underLoaderLease(from, {}, async (lease) => {
+      for (const standby of standbys) {
+        await open(standby, (to) => alignStandby(from, to))
+      }
+      await lease.assertHeld()
+      await recordTables(from, await hashTables(from))
+    })
+  })
+}
+
+/** Makes all replicas that answer like the active one, after migrations or whenever tables may have changed. */
+export async function alignAll(set: ReplicaSet): Promise<void> {
+  const { member: active } = set.getActive()
+  await alignReplicas(
+    active,
+    set.listAnswering().filter((member) => member !== active),
+  )
+}
+
+async function requireComplete(standby: Connection, member: Member): Promise<void> {
+  const lacking = await findLacking(standby)
+  const [first] = lacking
+  if (first === undefined) return
+  const [table, reason] = first
+  const others = lacking.size > 1 ? ` and of ${lacking.size - 1} other tables` : ''
+  throw new NotReadyError(`${describe(member)} lacks rows of ${table}${others}: ${reason}`)
+}
+
+const describe = ({ replica }: Member): string => `replica ${replica.name}`
+
+async function underLoaderLease<Result>(
+  connection: Connection,
+  options: Parameters<typeof acquireLease>[2],
+  work: (lease: HeldLease) => Promise<Result>,
+): Promise<Result> {
+  const lease = await acquireLease(connection, 'loader', options)
+  try {
+    return await work(lease)
+  } finally {
+    await lease.release()
+  }
+}
+
+/** Runs work with a connection of its own to a replica. */
+export async function withConnection<Result>(
+  member: Member,
+  work: (admin: Connection) => Promise<Result>,
+): Promise<Result> {
+  const connection = connect(member, 'admin')
+  try {
+    return await work(connection)
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,184 @@
+/** Watches which replica of a store is active, and lets another one take over when it has fallen silent. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SECOND_MS } from '../../lib/time.js'
+import { connect, type Connection } from '../connection.js'
+import { getClickHouseReason, isUnreachable, StoreUnavailableError } from '../errors.js'
+import { EXPIRY_MS, LeaseTimeoutError } from '../lease/lease.js'
+import { isAlone } from '../replica-set.js'
+import { readChoice, recordAlone } from './choice.js'
+import type { Look, Member, ReplicaSet } from '../endpoint.js'
+import { keepAlike, takeOver } from './take-over.js'
+
+/** How often the active replica is asked. */
+const LOOK_INTERVAL_MS = 250
+/** At how many looks all replicas are asked once. */
+const LOOKS_OF_ALL = 8
+/** A replica that takes longer to say who is active is silent. */
+const LOOK_TIMEOUT_MS = SECOND_MS
+/** From one attempt to take over to the next, and from one look at the tables of the standbys to the next. */
+const PAUSE_MS = 5 * SECOND_MS
+
+export interface WatchOptions {
+  /** Whether this process lets a replica take over, and keeps standbys like the active one. */
+  readonly keeps: boolean
+  readonly onNotice?: ((level: 'info' | 'warn', text: string) => void) | undefined
+}
+
+export interface ReplicaWatch {
+  /** Asks all replicas who is active. @throws StoreUnavailableError if the active one does not answer */
+  readonly look: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Asks who is active, and takes note of the responses: the active replica, and if it does not answer, all of them. Returns why the active
+ * one is not known to be active; undefined if it is.
+ */
+async function lookAt(
+  set: ReplicaSet,
+  getConnection: (member: Member) => Connection,
+  asksAll: boolean,
+): Promise<string | undefined> {
+  const failures = new Map<Member, string>()
+  const ask = async (member: Member): Promise<void> => {
+    const begun = performance.now()
+    const look = await readChoice(getConnection(member), LOOK_TIMEOUT_MS).catch(
+      (error: unknown) => void failures.set(member, describeFailure(error)),
+    )
+    set.note(member, begun, look ?? undefined)
+  }
+  const findActive = (): Member | undefined =>
+    set.members.find(({ replica }) => replica.name === set.getLast().active)
+  const begun = performance.now()
+  const isSeen = (): boolean => set.getSeenAt() >= begun
+  const first = findActive()
+  if (first !== undefined) await ask(first)
+  if (isSeen() && !asksAll) return undefined
+  await Promise.all(set.members.filter((member) => member !== first).map(ask))
+  // Another one may have taken over: it says so itself.
+  const now = findActive()
+  if (now !== undefined && now !== first) await ask(now)
+  return isSeen()
+    ? undefined
+    : [...failures].map(([{ replica }, why]) => `replica ${replica.name}: ${why}`).join('; ')
+}
+
+const describeFailure = (error: unknown): string =>
+  getClickHouseReason(error) ??
+  (isUnreachable(error) ? 'it does not answer' : 'it does not answer in time')
+
+/** Starts to watch. Looks go on until the watch is stopped, and do not keep the process alive. */
+export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWatch {
+  const connections = new Map<Member, Connection>()
+  const getConnection = (member: Member): Connection => {
+    const connection =
+      connections.get(member) ?? connect(member, 'admin', { killsCancelled: false })
+    connections.set(member, connection)
+    return connection
+  }
+  const stopping = new AbortController()
+  const keeper = createKeeper(set, options)
+  let isAway = false
+  const run = async (): Promise<void> => {
+    for (let looks = 0; !stopping.signal.aborted; looks++) {
+      const before = set.getLast()
+      const failure = await lookAt(set, getConnection, looks % LOOKS_OF_ALL === 0)
+      report(set, before, options)
+      const { active, number } = set.getLast()
+      if ((failure !== undefined) !== isAway && number > 0) {
+        isAway = failure !== undefined
+        const state = isAway ? `is away (${failure})` : 'answers'
+        options.onNotice?.(isAway ? 'warn' : 'info', `the active replica, ${active}, ${state}`)
+      }
+      if (options.keeps) {
+        const [first] = set.listAnswering()
+        if (first !== undefined) await keepAlone(getConnection(first), set.getLast())
+        keeper.keep(failure === undefined)
+      }
+      await sleep(LOOK_INTERVAL_MS, undefined, { ref: false, signal: stopping.signal })
+    }
+  }
+  const ended = run().catch(() => undefined)
+  return {
+    look: async () => {
+      const failure = await lookAt(set, getConnection, true)
+      if (failure !== undefined) throw new StoreUnavailableError(failure)
+    },
+    stop: async () => {
+      stopping.abort()
+      await ended
+      await keeper.stop()
+      await Promise.all([...connections.values()].map((connection) => connection.close()))
+    },
+  }
+}
+
+/** Reports another choice, and when inserts are on one disk only. */
+function report(set: ReplicaSet, before: Look, { onNotice }: WatchOptions): void {
+  const last = set.getLast()
+  if (last.number !== before.number) onNotice?.('info', `replica ${last.active} is active`)
+  if (last.live === before.live || last.total < 2) return
+  if (last.live < set.members.length) {
+    onNotice?.('warn', `${last.live} of ${set.members.length} replicas reach Keeper`)
+  } else onNotice?.('info', 'all replicas reach Keeper')
+}
+
+/** Records when events begin to be stored on one disk only, and when that ends. */
+async function keepAlone(connection: Connection, last: Look): Promise<void> {
+  const isRecorded = last.aloneSeconds > 0
+  if (last.total < 2 || isAlone(last) === isRecorded) return
+  await recordAlone(connection, !isRecorded).catch(() => undefined)
+}
+
+interface Keeper {
+  /** Does what is due, beside the looks. @param isAnswering whether the active replica answers */
+  readonly keep: (isAnswering: boolean) => void
+  /** Ends what is being done. */
+  readonly stop: () => Promise<void>
+}
+
+/** Creates what takes over and aligns standbys, one thing at a time. */
+function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
+  let working: Promise<void> | undefined
+  let aligning = new AbortController()
+  let awaySince: number | undefined
+  let dueAt = -Infinity
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      const isNews = error instanceof Error && !(error instanceof LeaseTimeoutError)
+      if (isNews && !aligning.signal.aborted) onNotice?.('warn', error.message)
+    }
+    dueAt = performance.now() + PAUSE_MS
+    working = undefined
+  }
+  const align = (active: Member, standbys: readonly Member[]): void => {
+    aligning = new AbortController()
+    const { signal } = aligning
+    working = attempt(() => keepAlike(active, standbys, signal))
+  }
+  return {
+    keep: (isAnswering) => {
+      const now = performance.now()
+      if (isAnswering) awaySince = undefined
+      else {
+        awaySince ??= now
+        aligning.abort(new Error('the active replica does not answer'))
+      }
+      const isLong = awaySince !== undefined && now - awaySince > EXPIRY_MS
+      if (working !== undefined || (now < dueAt && !isLong)) return
+      const last = set.getLast()
+      const [first, ...others] = set.listAnswering()
+      if (first === undefined || last.number === 0) return
+      if (isAnswering) align(first, others)
+      else if (isLong && first.replica.name !== last.active) {
+        working = attempt(() => takeOver(first, last))
+      }
+    },
+    stop: async () => {
+      aligning.abort(new Error('the watch was stopped'))
+      await working
+    },
+  }
+}

@@ -1,0 +1,172 @@
+/** A service over a pair of replicas: servers and Keeper are killed while events are sent, and nothing is lost or doubled. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findLacking } from '../../../src/clickhouse/replicas/standby.js'
+import { sql } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
+import { createRandom } from '../../../src/demo/random.js'
+import { scaled } from '../../support/effort.js'
+import {
+  compareMarks,
+  expectConsistent,
+  listRemainingWork,
+  type Marks,
+} from '../../support/kills/check.js'
+import { startSenders, type Senders } from '../../support/kills/senders.js'
+import { describePair, startPair, type Pair, type Replica } from '../../support/pair/pair.js'
+import {
+  createPairServices,
+  type PairService,
+  type PairServices,
+} from '../../support/pair/pair-service.js'
+import { hashTables } from '../../support/pair/replicated-store.js'
+import { select } from '../../support/store/facts.js'
+import { until } from '../../support/until.js'
+
+const TAKEOVERS = scaled(2)
+const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
+
+interface Sending {
+  readonly project: string
+  readonly token: string
+  readonly senders: Senders
+}
+
+describePair('a service over replicas', () => {
+  let pair: Pair
+  let services: PairServices
+  let service: PairService
+  let stores: ReadonlyMap<Replica, Store>
+  beforeAll(async () => {
+    pair = await startPair()
+    services = await createPairServices(pair)
+    service = await services.serve()
+    stores = new Map(pair.replicas.map((replica) => [replica, services.openReplica(replica)]))
+  })
+  afterAll(async () => {
+    await services.stop()
+    await pair.stop()
+  })
+
+  /** Sends events to a project of its own. */
+  const startSending = async (project: string, clients: number): Promise<Sending> => {
+    const made = await services.run(
+      ...['project', 'create', '--name', project, '--id', project, '--domain', 'shop.example'],
+    )
+    const token = /tallypub_\w+/.exec(made.stdout)![0]
+    const address = (): string => service.address
+    const senders = startSenders({ seed: SEED, address, token, clients })
+    await untilAccepted(senders)
+    return { project, token, senders }
+  }
+
+  /** Waits until the senders are answered with more events, and returns how long that took. */
+  const untilAccepted = (senders: Senders): Promise<number> => {
+    const before = senders.acknowledged.size
+    return until(() => senders.acknowledged.size > before)
+  }
+  const readActive = async (of: Replica): Promise<string> => {
+    const [row] = await select<{ active: string }>(
+      stores.get(of)!,
+      sql`SELECT argMax(replica, toUInt32(extract(key, '[0-9]+$'))) AS active FROM leases WHERE startsWith(key, 'active/')`,
+    )
+    return row!.active
+  }
+  const getOther = ({ name }: Replica): Replica => pair.replicas.find((one) => one.name !== name)!
+  const findActive = async (asked = pair.replicas[0]): Promise<Replica> => {
+    const name = await readActive(asked)
+    return pair.replicas.find((one) => one.name === name)!
+  }
+  /** Waits until all replicas have all that was confirmed. */
+  const untilAlike = (): Promise<unknown> =>
+    until(async () => {
+      const lacking = await Promise.all(
+        [...stores.values()].map(({ admin }) => findLacking(admin).catch(() => undefined)),
+      )
+      return lacking.every((one) => one?.size === 0)
+    })
+  const countEvents = async (store: Store): Promise<number> => {
+    const [row] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM events`)
+    return row!.n
+  }
+  /** Waits until all that was accepted is loaded, and compares what all senders have sent. */
+  const expectExact = async (project: string, senders: Marks): Promise<void> => {
+    const store = stores.get(await findActive())!
+    const cluster = toCluster(store)
+    await until(async () => (await listRemainingWork(cluster)).length === 0)
+    expect(await compareMarks(cluster, project, senders)).toMatchObject({
+      lost: [],
+      doubled: [],
+      unknown: [],
+    })
+    await expectConsistent(cluster, project)
+    await untilAlike()
+    const [a, b] = await Promise.all([...stores.values()].map((one) => hashTables(one)))
+    expect(b).toEqual(a)
+  }
+
+  test('hands over to the other replica when an operator says so', async () => {
+    const { project, senders } = await startSending('handed', 3)
+    const next = getOther(await findActive())
+    const begun = performance.now()
+    const activated = await services.run('cluster', 'activate', 'shard1', next.name)
+    console.log(`activated after ${Math.round(performance.now() - begun)} ms, with its process`)
+    expect(activated).toMatchObject({ code: 0, stdout: `Replica ${next.name} is active now.\n` })
+    expect(await readActive(next)).toBe(next.name)
+    await untilAccepted(senders)
+    const status = await services.run('cluster', 'status')
+    expect(status).toMatchObject({ code: 0 })
+    expect(status.stdout).toMatch(new RegExp(`shard1 +${next.name} +active .* 2\n`))
+    await senders.stop()
+    await expectExact(project, senders)
+  })
+
+  test('refuses events while Keeper is away, and takes them when it is back', async () => {
+    const { project, token, senders } = await startSending('refused', 3)
+    await pair.keeper.kill()
+    const body = JSON.stringify({ user_id: 'nobody', path: '/', properties: { mark: 'refused' } })
+    await until(async () => {
+      const { status } = await fetch(`${service.address}/v1/events`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body,
+      })
+      return status === 503
+    })
+    const away = await services.run('cluster', 'status')
+    expect(away.code).toBe(1)
+    expect(away.stdout).toContain('replica a is away')
+    await pair.keeper.start()
+    console.log(`back after ${await untilAccepted(senders)} ms`)
+    await senders.stop()
+    await expectExact(project, { ...senders, sent: new Set([...senders.sent, 'refused']) })
+  })
+
+  test(`goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`, async () => {
+    const random = createRandom(SEED)
+    const { project, senders } = await startSending('killed', 6)
+    for (let n = 0; n < TAKEOVERS; n += 1) {
+      const killed = await findActive()
+      const next = getOther(killed)
+      await sleep(random.below(3_000))
+      await killed.kill()
+      const begun = performance.now()
+      const collecting = await untilAccepted(senders)
+      await until(async () => (await readActive(next)) === next.name)
+      const chosen = performance.now() - begun
+      const before = await countEvents(stores.get(next)!)
+      await until(async () => (await countEvents(stores.get(next)!)) > before)
+      console.log(
+        `kill ${n}: collecting after ${collecting} ms, active after ${Math.round(chosen)} ms, loading after ${Math.round(performance.now() - begun)} ms`,
+      )
+      const status = await services.run('cluster', 'status')
+      expect(status.code).toBe(1)
+      expect(status.stdout).toContain('events have been stored on one disk only for')
+      await killed.start()
+      await untilAlike()
+    }
+    await senders.stop()
+    await expectExact(project, senders)
+  })
+})

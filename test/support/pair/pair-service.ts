@@ -1,0 +1,117 @@
+/** Runs the service over a pair, as an operator does: with `replicas` in the file that CLUSTER names. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import { readConfig } from '../../../src/config/config.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { runCli, type CliResult } from '../cli/cli.js'
+import { until } from '../until.js'
+import type { Pair, Replica } from './pair.js'
+
+export interface PairServices {
+  /** Starts a service, and resolves once it answers requests. */
+  serve(env?: NodeJS.ProcessEnv): Promise<PairService>
+  /** Runs a command, as `tallyhouse cluster status`. */
+  run(...args: readonly string[]): Promise<CliResult>
+  /** The environment of services and commands. */
+  readonly env: NodeJS.ProcessEnv
+  /** Opens the store on one replica, beside the services. */
+  openReplica(replica: Replica): Store
+  /** Stops what was started. */
+  stop(): Promise<void>
+}
+
+export interface PairService {
+  readonly address: string
+  /** All lines of its log. */
+  readonly log: () => string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+const writeClusterFile = ({ replicas }: Pair): string => `
+database: ${replicas[0].endpoint.database}
+shards:
+  - name: shard1
+    replicas:
+${replicas
+  .map(
+    ({ name, endpoint, nativePort }) => `      - name: ${name}
+        url: ${endpoint.url}
+        native: 127.0.0.1:${nativePort}
+`,
+  )
+  .join('')}`
+
+export async function createPairServices(pair: Pair): Promise<PairServices> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'pair-service-'))
+  const file = path.join(folder, 'cluster.yaml')
+  await writeFile(file, writeClusterFile(pair))
+  const { admin, writer, reader } = pair.replicas[0].endpoint.accounts
+  const env = {
+    CLUSTER: file,
+    DATA_DIR: folder,
+    CLICKHOUSE_USER: admin.username,
+    CLICKHOUSE_PASSWORD: admin.password,
+    CLICKHOUSE_WRITER_USER: writer.username,
+    CLICKHOUSE_WRITER_PASSWORD: writer.password,
+    CLICKHOUSE_READER_USER: reader.username,
+    CLICKHOUSE_READER_PASSWORD: reader.password,
+  }
+  const services: PairService[] = []
+  const stores: Store[] = []
+  return {
+    env,
+    run: (...args) => runCli(args, env),
+    serve: async (more = {}) => {
+      const service = await startService({ ...env, ...more })
+      services.push(service)
+      return service
+    },
+    openReplica: ({ name }) => {
+      const members = readConfig(env).clickhouse?.replicas?.members ?? []
+      const store = connectStore(members.find(({ replica }) => replica.name === name)!)
+      stores.push(store)
+      return store
+    },
+    stop: async () => {
+      await Promise.all(services.map((service) => service.stop()))
+      await Promise.all(stores.map((store) => store.close()))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startService(env: NodeJS.ProcessEnv): Promise<PairService> {
+  const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {
+    env: { PATH: process.env['PATH'], PORT: '0', RATE_LIMIT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  let hasEnded = false
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      hasEnded = true
+      resolve()
+    })
+  })
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => (log += text))
+  }
+  const findAddress = (): string | undefined => /"address":"([^"]+)"/.exec(log)?.[1]
+  await until(() => {
+    if (hasEnded) throw new Error(`the service ended: ${log}`)
+    return findAddress() !== undefined
+  })
+  return {
+    address: findAddress()!,
+    log: () => log,
+    pid: child.pid!,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
