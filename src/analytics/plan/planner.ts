@@ -227,7 +227,7 @@ function planMeasures(
   if (kind === 'candidates') needs.add('pageviews').add('events')
   // Groups are found by their events, even if no measure of events is selected. New users are joined to them.
   const joinsUsers =
-    query.metrics.includes('new_users') && rows === 'buckets' && query.thenBy !== undefined
+    query.metrics.includes('new_users') && rows === 'buckets' && query.thenBy.length > 0
   if (rows === 'events' || joinsUsers) needs.add('groups')
 
   const divisions = [...needs].map(divide)
@@ -261,7 +261,7 @@ function planNewUsers(
     return { ...plan, scans: plan.scans.filter(({ measures }) => measures.includes('users')) }
   }
   const { earliestTimestamp } = EVENT_LIMITS
-  const isPart = thenBy !== undefined || listTerms(predicate).length > 0
+  const isPart = thenBy.length > 0 || listTerms(predicate).length > 0
   return {
     users: planUsers(query),
     ...(grouping.kind === 'interval' && isPart ? { everyone: planUsers(everything) } : {}),
@@ -305,7 +305,7 @@ function findDeferredCounting(
   measures: readonly Measure[],
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
-  if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
+  if (!hasGroups || thenBy.length > 0 || !measures.includes('users')) return 'all'
   // The first step keeps its groups in an array, and how often each number occurs is too much for it. Conversions are counted where
   // users are.
   if (measures.some(isOfEvents)) return 'all'

@@ -31,8 +31,11 @@ export const resolveFilteredQuery = (
     period,
   )
 
-/** Returns a query without its second grouping. */
-export const withoutThenBy = ({ thenBy: _by, groupLimit: _limit, ...query }: Query): Query => query
+/** Returns a query without its further groupings. */
+export const withoutThenBy = ({ groupLimit: _, ...query }: Query): Query => ({
+  ...query,
+  thenBy: [],
+})
 
 /** Returns the query whose only row has the totals of a query. */
 export const toTotalsQuery = (query: Query): Query => ({
@@ -57,21 +60,23 @@ export const toComparedQuery = ({ compared, ...query }: Query): Query | undefine
 
 /** A query for the series of the largest groups. */
 type RankedQuery = Query & {
-  readonly thenBy: ValueGrouping
+  readonly thenBy: readonly [ValueGrouping, ...ValueGrouping[]]
   readonly groupLimit: number
 }
 
 /** Whether a query is for the series of the largest groups. */
 export const isRanked = (query: Query): query is RankedQuery =>
-  query.thenBy !== undefined && query.groupLimit !== undefined
+  query.thenBy.length > 0 && query.groupLimit !== undefined
 
 /** Returns the query whose rows are the largest groups of a query, the largest first. */
 export function toRankingQuery({ groupLimit, thenBy, compared: _, ...query }: RankedQuery): Query {
   const [first = 'users'] = query.metrics
+  const [grouping, ...others] = thenBy
   return {
     ...query,
     metrics: [first],
-    grouping: thenBy,
+    grouping,
+    thenBy: others,
     order: { by: first, direction: 'desc' },
     limit: groupLimit,
     offset: 0,

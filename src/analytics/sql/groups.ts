@@ -28,7 +28,7 @@ import { writeScan } from './scan.js'
 export type MeasuredPlan = Pick<Plan, 'scans' | 'rows' | 'newUsers'>
 
 /**
- * Writes the groups: `group_key`, with a second grouping `then_key`, a column `measure_…` for each measure of the scans, `measure_new_users` if these are counted and,
+ * Writes the groups: `group_key`, with further groupings `then_key` and so on, a column `measure_…` for each measure of the scans, `measure_new_users` if these are counted and,
  * for a shard of several, `is_row`.
  *
  * @param keys a subquery or an array of the groups to read; absent: all groups

@@ -89,7 +89,7 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
   { group_by: ['interval:auto'], order_by: [['date', 'desc']] },
   { group_by: ['interval:auto'], order_by: [['date', 'asc']] },
 )
-/** Second groupings. */
+/** Further groupings. */
 const SECOND: readonly ThenBy[] = [
   ...([
     'weekday',
