@@ -3631,6 +3631,11 @@ export interface components {
              */
             readonly considered: readonly components["schemas"]["ConsideredWay"][];
             readonly newUsers?: components["schemas"]["NewUsersPlan"];
+            /**
+             * @description The plans that count the conversions of each goal, if pre-computed counts have them. Otherwise they are counted in events.
+             * @example []
+             */
+            readonly conversions?: readonly components["schemas"]["QueryPlan"][];
             /** @description The plan of the totals, if the query asks for them. */
             readonly totals?: components["schemas"]["QueryPlan"];
             /** @description The plan of the period that the query is compared with, if there is one. */

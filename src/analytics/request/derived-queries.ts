@@ -2,7 +2,8 @@
  * Derives the queries whose rows belong to the response of another: its totals, its largest groups, and what it is compared with.
  * Also those that other operations are planned as.
  */
-import type { AnalyticsQueryRequest } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, Metric } from '../../contract/api.js'
+import type { Predicate } from './filters.js'
 import type { Period } from './period.js'
 import { resolveQuery, type Query, type ValueGrouping } from './query.js'
 
@@ -57,6 +58,18 @@ export const toComparedQuery = ({ compared, ...query }: Query): Query | undefine
   compared === undefined
     ? undefined
     : { ...query, ...compared, includesLost: false, includesTotals: false }
+
+/** Returns the query for the conversions of a goal: the events that satisfy the filters of the query and those of the goal. */
+export const toConversionsQuery = (
+  query: Query,
+  goal: Predicate,
+  metrics: readonly Metric[],
+): Query => ({
+  ...query,
+  metrics,
+  goals: [],
+  predicate: { kind: 'all', of: [query.predicate, goal] },
+})
 
 /** A query for the series of the largest groups. */
 type RankedQuery = Query & {

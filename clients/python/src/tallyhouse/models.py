@@ -1658,6 +1658,9 @@ class QueryPlan(TypedDict):
     """
 
     newUsers: NotRequired["NewUsersPlan"]
+    conversions: NotRequired["list[QueryPlan]"]
+    """The plans that count the conversions of each goal, if pre-computed counts have them. Otherwise they are counted in events."""
+
     totals: NotRequired["QueryPlan"]
     """The plan of the totals, if the query asks for them."""
 
