@@ -174,7 +174,7 @@ function writeParameters(operation: Operation): readonly string[] {
   return [
     'self',
     ...places.map((one) => `${pythonName(one)}: str`),
-    ...(body === undefined ? [] : [`body: ${body.schema ?? 'bytes'}`]),
+    ...(body === undefined ? [] : [`body: ${body.schema ?? '_wire.Upload'}`]),
     ...(options.length === 0 ? [] : ['*']),
     ...options.map((one) =>
       one.isRequired

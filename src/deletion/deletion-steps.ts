@@ -16,6 +16,7 @@ import {
 } from '../clickhouse/sql.js'
 import { matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
+import { settleAll } from '../lib/settle.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { listKeyColumns, USER_ROLLUPS, writeOther, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
@@ -132,13 +133,16 @@ async function applyDeletion(
   tables: RollupTables,
 ): Promise<void> {
   const own = isOwnRow(deletion)
-  await writer.execute(statement(sql`DELETE FROM events WHERE ${own}`))
-  await writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`))
-  await applyRetraction(writer, tables)
   const groups = nameGroupsTable(tables)
   // A build that knew no pairs may have staged the deletion.
   await writer.execute(statement(sql`ALTER TABLE ${groups} ADD COLUMN IF NOT EXISTS other String`))
-  await removeUsersFromRollups(writer, groups, deletion.number)
+  // What they change was staged, so none reads what another one writes.
+  await settleAll([
+    writer.execute(statement(sql`DELETE FROM events WHERE ${own}`)),
+    writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`)),
+    applyRetraction(writer, tables),
+    removeUsersFromRollups(writer, groups, deletion.number),
+  ])
   for (const table of USER_TABLES) {
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
   }

@@ -3,6 +3,7 @@ import type { Connection, Settings } from '../clickhouse/connection.js'
 import { createLike } from '../clickhouse/replicas/create-like.js'
 import { isClickHouseError } from '../clickhouse/errors.js'
 import { and, join, sql, statement, TRUE, uint32, type Sql } from '../clickhouse/sql.js'
+import { settleAll } from '../lib/settle.js'
 import { CHANGE_COLUMNS, COUNTED_COLUMNS } from '../model/fact-columns.js'
 import { LIVE, type Facts, type RollupTables } from '../model/rollup-table-sets.js'
 import { ROLLUP_NAMES } from '../model/rollups.js'
@@ -106,12 +107,12 @@ async function createTables(writer: Connection, tables: RollupTables): Promise<v
     [tables.rollupChanges, LIVE.rollupChanges],
     ...ROLLUP_NAMES.map((name) => [tables.rollups[name], LIVE.rollups[name]] as const),
   ]
-  for (const [copy, live] of copies) {
-    await createLike(writer, copy, live)
-  }
-  // The live table stores sessions and feeds the views. This one only feeds them.
-  await writer.execute(
-    statement(sql`CREATE TABLE ${tables.sessions} AS ${LIVE.sessions} ENGINE = Null`),
-  )
+  await settleAll([
+    ...copies.map(([copy, live]) => createLike(writer, copy, live)),
+    // The live table stores sessions and feeds the views. This one only feeds them.
+    writer.execute(
+      statement(sql`CREATE TABLE ${tables.sessions} AS ${LIVE.sessions} ENGINE = Null`),
+    ),
+  ])
   await createViews(writer, tables)
 }

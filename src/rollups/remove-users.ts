@@ -6,7 +6,17 @@ import {
   inlineHashes,
   inlineTexts,
 } from '../clickhouse/temporary-tables.js'
-import { join, not, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import {
+  join,
+  not,
+  or,
+  sql,
+  statement,
+  string,
+  uint32,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { IS_PAIR_NAME } from '../model/pairs.js'
@@ -20,17 +30,20 @@ const hashGroup = ({ group }: Rollup, date: Sql): Sql =>
   sql`reinterpretAsUInt128(sipHash128(project_id, ${join(group)}, ${date}))`
 
 /** The most groups that one statement deletes: their hashes are in its text. */
-const MAX_GROUPS = 50_000
+const MAX_GROUPS = 500_000
 
-/** Decides which statement deletes a group. */
+/** About how many hashes one list of a statement has. ClickHouse computes a constant of 1 MiB, about 21,000 hashes, again for each block. */
+const LISTED_GROUPS = 15_000
+
+/** Decides which statement deletes a group, and which of its lists has the hash of the group. */
 const HASH = sql`cityHash64(project_id, dimension, value, other, day)`
 
 /** The groups that one statement deletes: `part` of `parts` of them. */
 interface AffectedGroups {
   readonly part: number
   readonly parts: number
-  /** The partitions of their rows. */
-  readonly partitions: readonly number[]
+  /** The partitions of their rows, and how many groups each has. */
+  readonly partitions: readonly (readonly [partition: number, groups: number])[]
 }
 
 /**
@@ -112,9 +125,15 @@ async function listAffectedGroups(
 ): Promise<readonly AffectedGroups[]> {
   const { rows } = await writer.query<AffectedGroups>(
     statement(sql`
-WITH (SELECT toUInt32(greatest(1, ceil(uniqExact(project_id, dimension, value, other, day) / ${uint32(MAX_GROUPS)}))) FROM ${stale}) AS statements
-SELECT ${HASH} % statements AS part, statements AS parts, groupUniqArray(${PARTITIONS[frequency]}) AS partitions
-FROM ${stale} GROUP BY part ORDER BY part`),
+WITH
+  groups AS (SELECT DISTINCT ${HASH} AS hash, ${PARTITIONS[frequency]} AS partition FROM ${stale}),
+  (SELECT toUInt32(greatest(1, ceil(count() / ${uint32(MAX_GROUPS)}))) FROM groups) AS statements
+SELECT part, statements AS parts, groupArray((partition, listed)) AS partitions
+FROM (
+  SELECT hash % statements AS part, partition, toUInt32(count()) AS listed
+  FROM groups GROUP BY part, partition ORDER BY partition
+)
+GROUP BY part ORDER BY part`),
   )
   return rows
 }
@@ -126,12 +145,17 @@ function deleteFormerRows(
   generation: number,
 ): Sql {
   const { table, frequency, dateColumn } = rollup
-  const isOfPart = sql`${HASH} % ${uint32(parts)} = ${uint32(part)}`
-  const rows = partitions.map((partition) => {
-    const groups = sql`FROM ${stale} WHERE ${PARTITIONS[frequency]} = ${uint32(partition)} AND ${isOfPart}`
+  const rows = partitions.map(([partition, listed]) => {
+    const groups = sql`FROM ${stale} WHERE ${PARTITIONS[frequency]} = ${uint32(partition)}
+  AND ${HASH} % ${uint32(parts)} = ${uint32(part)}`
+    const lists = Math.ceil(listed / LISTED_GROUPS)
+    const isListed = Array.from({ length: lists }, (_, list) => {
+      const ofList = sql`${groups} AND intDiv(${HASH}, ${uint32(parts)}) % ${uint32(lists)} = ${uint32(list)}`
+      return sql`${hashGroup(rollup, dateColumn)} IN ${inlineHashes(hashGroup(rollup, sql`day`), ofList)}`
+    })
     const isOne = sql`generation < ${uint64(generation)}
   AND project_id IN ${inlineTexts(sql`project_id`, groups)}
-  AND ${hashGroup(rollup, dateColumn)} IN ${inlineHashes(hashGroup(rollup, sql`day`), groups)}`
+  AND ${or(isListed)}`
     return { partition, isOne }
   })
   return deleteFromPartitions(table, rows)

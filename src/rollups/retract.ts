@@ -6,6 +6,7 @@
  */
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, join, sql, statement, string, type Sql } from '../clickhouse/sql.js'
+import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import {
   isOfPairs,
@@ -27,21 +28,22 @@ const nameRestTable = ({ name }: Rollup, { prefix }: RollupTables): Sql =>
  * nothing is added in between.
  */
 export async function stageRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
-  for (const rollup of SUM_ROLLUPS) {
+  const stage = (rollup: Rollup): Promise<void> => {
     const groups = retracted.rollups[rollup.name]
-    await writer.execute(
+    return writer.execute(
       statement(sql`
 CREATE TABLE ${nameRestTable(rollup, retracted)} ENGINE = MergeTree
 ORDER BY (${join(listKeyColumns(rollup))}) AS
 ${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
     )
   }
+  await settleAll(SUM_ROLLUPS.map(stage))
 }
 
 /** Changes the live rollups to the staged sums. The caller still holds the loader lease. */
 export async function applyRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
-  for (const rollup of SUM_ROLLUPS) {
-    if (isOfPairs(rollup) && !(await isStaged(writer, rollup, retracted))) continue
+  const apply = async (rollup: Rollup): Promise<void> => {
+    if (isOfPairs(rollup) && !(await isStaged(writer, rollup, retracted))) return
     const [live, rest] = [LIVE.rollups[rollup.name], nameRestTable(rollup, retracted)]
     const columns = listSumColumns(rollup)
     await writer.execute(
@@ -52,6 +54,7 @@ HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
       { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
     )
   }
+  await settleAll(SUM_ROLLUPS.map(apply))
 }
 
 /** Whether a rollup was staged. A build that knew no pairs may have staged the others; pairs are then built anew, without the facts. */

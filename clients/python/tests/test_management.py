@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -198,3 +199,25 @@ def test_usage_of_a_service(managed: Service) -> None:
     assert [line.split(",")[0] for line in lines] == [*projects, ""]
     assert len(projects) > 0
     assert asyncio.run(run()) == (projects, csv)
+
+
+@pytest.mark.usefixtures("waits")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_file_is_sent_whole_each_time(is_async: bool, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 5000  # more than one chunk
+    file = tmp_path / "events.bin"
+    file.write_bytes(content)
+    answers = iter([httpx.Response(503), httpx.Response(202, json={"id": "op_1"})])
+    sent: list[tuple[bytes, str | None]] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append((request.content, request.headers.get("Content-Length")))
+        return next(answers)
+
+    if is_async:
+        admin = Sent(respond).connect_async()
+        operation = asyncio.run(admin.import_events("prj_1", file, format="csv"))
+    else:
+        operation = Sent(respond).connect().import_events("prj_1", file, format="csv")
+    assert operation == {"id": "op_1"}
+    assert sent == [(content, str(len(content)))] * 2

@@ -39,16 +39,19 @@ export async function runOnce(
   const { writer } = request.context.cluster.home.store
   const id = hash([request.key.id, idempotencyKey])
   const fingerprint = hash([target, JSON.stringify(request.body ?? null), request.ifMatch ?? ''])
-  const known = findFirst(await select(writer, id), fingerprint)
-  if (known?.response) return decrypt(known.response, secret, id)
-  if (known !== undefined) throw createPendingError()
   const claim = randomUUID()
   await insert(writer, { id, claim, fingerprint, response: '' })
-  const isFirst = (await select(writer, id)).find(({ age }) => age < CLAIM_SECONDS)?.claim === claim
-  if (!isFirst) {
+  const rows = await select(writer, id)
+  // The oldest row says which request the key belongs to.
+  const isSame = rows[0]?.fingerprint === fingerprint
+  const known = rows.find(({ response }) => response !== '')
+  // Beside a response, a claim does nothing.
+  if (isSame && known !== undefined) return decrypt(known.response, secret, id)
+  const isFirst = rows.find(({ age }) => age < CLAIM_SECONDS)?.claim === claim
+  if (!isSame || !isFirst) {
     // A claim that nobody follows would hold up later requests.
     await withdraw(writer, id, claim)
-    throw createPendingError()
+    throw isSame ? createPendingError() : createOtherRequestError()
   }
   const createId = (prefix: string, length: number): string => deriveId(prefix, length, id)
   const response = await run({ ...request, context: { ...request.context, createId } }).catch(
@@ -62,17 +65,8 @@ export async function runOnce(
   return response
 }
 
-/**
- * Finds the response among the rows of a key, or else the claim that came first and is not too old.
- *
- * @throws ConflictError when one of them is of another request
- */
-function findFirst(rows: readonly Aged[], fingerprint: string): Aged | undefined {
-  if (rows.some((row) => row.fingerprint !== fingerprint)) {
-    throw new ConflictError('this Idempotency-Key was used with another request')
-  }
-  return rows.find(({ response }) => response !== '') ?? rows.find(({ age }) => age < CLAIM_SECONDS)
-}
+const createOtherRequestError = (): ConflictError =>
+  new ConflictError('this Idempotency-Key was used with another request')
 
 const createPendingError = (): ApiError =>
   new ApiError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, cast
@@ -58,7 +58,7 @@ class AsyncSender:
     async def _ask(
         self,
         path: str,
-        body: Mapping[str, Any] | bytes | None,
+        body: _wire.Body,
         options: _wire.Options | None = None,
     ) -> Any:
         accept = _wire.JSON if options is None else options.accept
@@ -85,7 +85,7 @@ class AsyncSender:
     async def _send(
         self,
         path: str,
-        body: Mapping[str, Any] | bytes | None,
+        body: _wire.Body,
         accept: str,
         options: _wire.Options | None = None,
     ) -> AsyncGenerator[httpx.Response, None]:

@@ -365,7 +365,7 @@ class ManagementOperations(Sender):
     def import_events(
         self,
         project_id: str,
-        body: bytes,
+        body: _wire.Upload,
         *,
         format: Literal["ndjson", "csv", "parquet", "arrow", "log"] | None = None,
         map: list[str] | None = None,

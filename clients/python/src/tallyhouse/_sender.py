@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, cast
@@ -58,7 +58,7 @@ class Sender:
     def _ask(
         self,
         path: str,
-        body: Mapping[str, Any] | bytes | None,
+        body: _wire.Body,
         options: _wire.Options | None = None,
     ) -> Any:
         accept = _wire.JSON if options is None else options.accept
@@ -85,7 +85,7 @@ class Sender:
     def _send(
         self,
         path: str,
-        body: Mapping[str, Any] | bytes | None,
+        body: _wire.Body,
         accept: str,
         options: _wire.Options | None = None,
     ) -> Generator[httpx.Response, None, None]:

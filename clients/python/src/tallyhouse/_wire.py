@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import os
 import random
 import urllib.parse
 import uuid
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 import httpx
@@ -89,10 +91,42 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
+Upload = bytes | os.PathLike[str]
+"""What is uploaded: the bytes of a file, or its path. A file is read again for each attempt, and is never in memory as a whole."""
+
+Body = Mapping[str, Any] | Upload | None
+
+CHUNK_BYTES: Final = 1024 * 1024
+
+
+class _File:
+    """The content of a file, from its start each time it is sent."""
+
+    def __init__(self, path: os.PathLike[str]) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        with open(self._path, "rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+
+
+class _AsyncFile:
+    """The same from asyncio, without blocking the loop."""
+
+    def __init__(self, path: os.PathLike[str]) -> None:
+        self._path = path
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with await asyncio.to_thread(lambda: open(self._path, "rb")) as file:
+            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                yield chunk
+
+
 def build_request(
     http: httpx.Client | httpx.AsyncClient,
     path: str,
-    body: Mapping[str, Any] | bytes | None,
+    body: Body,
     accept: str = JSON,
     options: Options | None = None,
 ) -> httpx.Request:
@@ -105,13 +139,19 @@ def build_request(
         )
     method, query, more, media_type, _ = options or Options("GET" if body is None else "POST")
     headers = {"Accept": accept, **_omit_none(more)}
+    content: bytes | _File | _AsyncFile | None = None
     if isinstance(body, bytes):
+        content = body
+    elif isinstance(body, os.PathLike):
+        headers["Content-Length"] = str(os.path.getsize(body))
+        content = _AsyncFile(body) if isinstance(http, httpx.AsyncClient) else _File(body)
+    if content is not None:
         headers["Content-Type"] = media_type
     return http.build_request(
         method,
         path,
-        json=None if isinstance(body, bytes) else body,
-        content=body if isinstance(body, bytes) else None,
+        json=None if isinstance(body, (bytes, os.PathLike)) else body,
+        content=content,
         params=_omit_none(query) or None,
         headers=headers,
         timeout=timeout,
