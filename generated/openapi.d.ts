@@ -18,7 +18,7 @@ export interface paths {
          *     - Without `group_by` the response has exactly one row, with `group: {}`.
          *     - With an interval, such as `interval:auto`, it has one row per bucket of the period, including empty buckets.
          *     - With any other grouping it has one row per value that occurs.
-         *     - With `then_by` as well, it has the time series of the largest groups, or one row per pair of values.
+         *     - With `then_by` as well, it has the time series of the largest groups, or one row per combination of values.
          */
         readonly post: operations["queryAnalytics"];
         readonly delete?: never;
@@ -1063,28 +1063,33 @@ export interface components {
         readonly Groupings: readonly components["schemas"]["GroupBy"][];
         /**
          * Then by
-         * @description A second grouping beside the one in `group_by`: exactly one dimension or event property, other than that in `group_by`. The
-         *     `group` of a row has a member for each of the two.
+         * @description Further groupings beside the one in `group_by`: one to three different dimensions or event properties, other than that in
+         *     `group_by`. The `group` of a row has a member for each of them, in their order. The groups of `then_by` are its values, or the
+         *     combinations of them if there are several.
          *
          *     - With an interval in `group_by`: the time series of the largest groups of `then_by`, as many as `group_limit` says. Each series has
          *       a row for every bucket of the period, including empty buckets. The largest groups are those with the highest value of the first
          *       of the `metrics` over the whole period, whatever that metric is; nulls come last, and of groups with equal values the first
          *       by value. There are no rows for the other groups.
-         *     - With a dimension or a property in `group_by`: one row for each pair of values that occurs in the same event.
+         *     - With a dimension or a property in `group_by`: one row for each combination of values that occurs in the same event.
          *
          *     With `compare`, series are compared with those of the same groups in the other period.
          *
          *     Every row has the numbers that the query has without `then_by`, for the events of the group alone. The visits of a row are
-         *     those that each of the two groupings attributes to it: with a page, those that entered on the page; with an event name or a
-         *     property, none. An interval is no second grouping: it goes in `group_by`.
+         *     those that each of the groupings attributes to it: with a page, those that entered on the page; with an event name or a
+         *     property, none. An interval is no further grouping: it goes in `group_by`.
          * @example [
          *       "country"
+         *     ]
+         * @example [
+         *       "channel",
+         *       "device_type"
          *     ]
          */
         readonly ThenBy: readonly components["schemas"]["ThenByField"][];
         /**
          * Then-by field
-         * @description The second grouping, a dimension, an event property, or what the clock shows.
+         * @description A further grouping, a dimension, an event property, or what the clock shows.
          * @example country
          */
         readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
@@ -1139,7 +1144,7 @@ export interface components {
          *     Rows with equal values are ordered by group value, ascending, byte by byte. Nulls come last in both
          *     directions. The order is therefore total, and pages never overlap.
          *
-         *     With `then_by`, rows with equal values are ordered by their group in `group_by`, ascending, and then by their group in
+         *     With `then_by`, rows with equal values are ordered by their group in `group_by`, ascending, and then by their groups in
          *     `then_by`: the series of an interval by size, the largest first, and other groups ascending. So the rows of a series with the
          *     default order are those of the first bucket, the largest group first, then those of the second bucket, and so on.
          * @default []
@@ -1801,7 +1806,7 @@ export interface components {
         /**
          * Order by
          * @description A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
-         *     grouping is an interval, or the grouping in `then_by`.
+         *     grouping is an interval, or a grouping in `then_by`.
          *
          *     With `compare`, rows can also be ordered by how a metric differs from the other period: `difference:users` is the difference,
          *     `change:users` the change as `comparison.change` has it.
@@ -2829,8 +2834,8 @@ export interface components {
          */
         readonly ResolvedGrouping: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["PropertyGrouping"];
         /**
-         * Resolved second grouping
-         * @description The second grouping of the request, as the text that names it.
+         * Resolved further groupings
+         * @description The further groupings of the request, as the texts that name them.
          * @example [
          *       "country"
          *     ]
@@ -3626,6 +3631,11 @@ export interface components {
              */
             readonly considered: readonly components["schemas"]["ConsideredWay"][];
             readonly newUsers?: components["schemas"]["NewUsersPlan"];
+            /**
+             * @description The plans that count the conversions of each goal, if pre-computed counts have them. Otherwise they are counted in events.
+             * @example []
+             */
+            readonly conversions?: readonly components["schemas"]["QueryPlan"][];
             /** @description The plan of the totals, if the query asks for them. */
             readonly totals?: components["schemas"]["QueryPlan"];
             /** @description The plan of the period that the query is compared with, if there is one. */
@@ -4541,7 +4551,7 @@ export interface components {
             readonly compare?: components["schemas"]["ResolvedCompare"];
             /** @description The alignment of the comparison, as it was sent; absent if none was. */
             readonly compare_align?: components["schemas"]["CompareAlign"];
-            /** @description The second grouping; absent if none was sent. */
+            /** @description The further groupings; absent if none was sent. */
             readonly then_by?: components["schemas"]["ResolvedThenBy"];
             /** @description How many series were asked for, as it was sent; absent if it was not. */
             readonly group_limit?: components["schemas"]["GroupLimit"];
@@ -4732,7 +4742,7 @@ export interface components {
          * Group
          * @description The group that the row describes: `{}` without a grouping; the start of the bucket in a time series, such as
          *     `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
-         *     `{"event:prop:plan": "pro"}`. With `then_by`, the second grouping and its value follow. The value `""` stands for a
+         *     `{"event:prop:plan": "pro"}`. With `then_by`, the further groupings and their values follow. The value `""` stands for a
          *     missing value. A filter with the value of a group selects exactly that group.
          * @example {
          *       "country": "DE"

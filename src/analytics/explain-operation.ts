@@ -3,7 +3,7 @@ import type { Statement } from '../clickhouse/sql.js'
 import type { ExplainResponse } from '../contract/api.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import { countRollupRows, estimateFacts } from './plan/estimates.js'
-import { listNewUserPlans, listScans, type Plan, type Scan } from './plan/plan.js'
+import { listJoinedPlans, listScans, type Plan, type Scan } from './plan/plan.js'
 import type {
   DatedRequest,
   Explained,
@@ -78,7 +78,7 @@ function estimateAllRows(
  * @param width the number of shards
  */
 function estimateRows(plan: Plan, sizes: ProjectSizes, width: number): number {
-  const parts = [plan, ...listNewUserPlans(plan)]
+  const parts = [plan, ...listJoinedPlans(plan)]
   const own = parts.flatMap(listScans).map((scan) => estimateScannedRows(scan, sizes))
   const others = [plan.totals, plan.ranking, plan.comparison].map((other) =>
     other === undefined ? 0 : estimateRows(other, sizes, width),

@@ -23,11 +23,15 @@ import {
 } from './request/query.js'
 import { requireOneCurrency, shapeMetadata, type NumberFacts } from './numbers.js'
 
-/** A row of a statement. The key of a bucket is its number; any other key is text. The second key is that of `then_by`. */
+/** The columns of the keys of `then_by`. */
+const THEN_KEYS = ['then_key', 'then_key_2', 'then_key_3'] as const
+type ThenKey = (typeof THEN_KEYS)[number]
+
+/** A row of a statement. The key of a bucket is its number; any other key is text. The further keys are those of `then_by`. */
 export type StoredRow = {
   readonly group_key: string | number
-  readonly then_key?: string
-} & Readonly<Partial<Record<MetricKey, number | null>>> &
+} & Readonly<Partial<Record<ThenKey, string>>> &
+  Readonly<Partial<Record<MetricKey, number | null>>> &
   NumberFacts
 
 /** The rows of a response. */
@@ -120,8 +124,13 @@ const showsInterval = (request: AnalyticsQueryRequest): boolean =>
 
 const shapeGroup = ({ grouping, thenBy }: GroupedBy, row: StoredRow): Row['group'] => ({
   ...shapeKey(grouping, row.group_key),
-  ...(thenBy === undefined ? {} : shapeKey(thenBy, row.then_key ?? '')),
+  ...thenBy.reduce((group, one, i) => ({ ...group, ...shapeKey(one, readThenKey(row, i)) }), {}),
 })
+
+const readThenKey = (row: StoredRow, i: number): string => {
+  const name = THEN_KEYS[i]
+  return (name === undefined ? undefined : row[name]) ?? ''
+}
 
 function shapeKey(grouping: Grouping, key: string | number): Row['group'] {
   switch (grouping.kind) {

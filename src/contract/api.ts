@@ -109,7 +109,7 @@ export type Interval = Schemas['Interval']
 export type BucketSize = Schemas['BucketSize']
 export type Dimension = Schemas['Dimension']
 export type GroupBy = Schemas['ResolvedGrouping']
-/** A dimension or property that can be the second grouping. */
+/** A dimension or property that can be a further grouping. */
 export type ThenBy = Schemas['ResolvedThenByField']
 export type SortDirection = Schemas['SortDirection']
 /** What the clock shows, as a grouping. */

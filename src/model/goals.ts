@@ -1,6 +1,6 @@
 /** Goals: which events are conversions, what scans count of them, and the metrics that follow. */
 import { numberedName, sql, type Sql } from '../clickhouse/sql.js'
-import type { GoalMetric as AskedMetric } from '../contract/api.js'
+import type { GoalMetric as AskedMetric, Metric } from '../contract/api.js'
 import { mapRecord } from '../lib/records.js'
 
 /** The name of a metric of a goal. Its value has none: it is a metric over numbers. */
@@ -43,6 +43,16 @@ export const countConversions = ({ state, goal }: GoalMeasure): Sql =>
 
 /** Names a measure for those who ask how a query is answered. */
 export const describeConversions = ({ state }: GoalMeasure): string => state
+
+/** The metrics that count a measure in a query for the conversions of a goal; absent for what such a query does not count. */
+export const CONVERSION_METRICS: Readonly<Partial<Record<GoalState, readonly Metric[]>>> = {
+  conversions: ['pageviews', 'events'],
+  converted_users: ['users'],
+}
+
+/** Whether a measure counts visits: those in which a conversion happened, which no rollup knows. */
+export const isOfVisits = ({ state }: GoalMeasure): boolean =>
+  state === 'converted_visits' || state === 'all_visits'
 
 /** A metric of a goal, as a query has it. */
 export interface GoalMetric {

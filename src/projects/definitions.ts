@@ -5,7 +5,7 @@ import type { Filter } from '../contract/api.js'
 import type { Definition, DefinitionKind } from '../model/definitions.js'
 
 /** A definition with the number of its version, from 1. */
-interface DefinitionVersion {
+export interface DefinitionVersion {
   readonly definition: Definition
   readonly version: number
   readonly isDeleted: boolean

@@ -22,6 +22,7 @@ import {
   rollupEvent,
   rollupRequest,
 } from '../support/arbitrary/rollups.js'
+import { goalRequest } from '../support/arbitrary/goal-requests.js'
 import { scaled } from '../support/effort.js'
 import { withDatabase } from '../support/store/database.js'
 import {
@@ -78,8 +79,9 @@ function plan(
   const compared = resolveComparison(request, period)
   const query = resolveQuery(request, projectId, period, compared)
   return planWithOthers(query, (one) => {
-    const planned = planQuery(one, relations, known)
-    if (pick === undefined) return planned
+    const { conversions, ...planned } = planQuery(one, relations, known)
+    if (pick === undefined)
+      return { ...planned, ...(conversions === undefined ? {} : { conversions }) }
     const all = [...listPlans(one, relations).values()]
     const last = all.filter(({ userCounting }) => userCounting.kind !== 'all')
     const some = pick % 2 === 0 || last.length === 0 ? all : last
@@ -141,6 +143,7 @@ test.each([
     fc.constant(undefined),
   ],
   ['about pairs of dimensions from their rollups', pairRequest, fc.constant(LARGE), choice],
+  ['about conversions of goals from rollups', goalRequest, fc.constant(LARGE), choice],
 ])(
   'a query gives the same response %s as from events and sessions alone',
   async (_how, requests, someSizes, picks) => {
@@ -178,6 +181,19 @@ test('enough of the queries about pairs are answered from rollups of pairs', () 
     plans.filter((one) => listScans(one).some(({ relation }) => relation === name)).length / 500
   expect(shareOf('pairs_monthly')).toBeGreaterThan(0.4)
   expect(shareOf('pair_users_monthly')).toBeGreaterThan(0.15)
+})
+
+test('enough of the queries about goals are answered from rollups', () => {
+  const plans = fc
+    .sample(goalRequest, { seed: SEED, numRuns: 300 })
+    .map((asked) => plan(asked, 'any', ALL_RELATIONS, LARGE))
+  const isOf = (name: RelationName) => (one: Plan) =>
+    (one.conversions ?? []).some(({ plan: { scans } }) =>
+      scans.some(({ relation }) => relation === name),
+    )
+  const shareOf = (name: RelationName): number => plans.filter(isOf(name)).length / plans.length
+  expect(shareOf('pair_users_monthly')).toBeGreaterThan(0.2)
+  expect(shareOf('events_monthly')).toBeGreaterThan(0.05)
 })
 
 test('enough of the queries about session attributes are answered from sessions', () => {

@@ -87,7 +87,7 @@ function bucketsOf(asked: PartialRequest, interval: Interval): readonly ZoneBuck
 /** Requests for monthly series of whole months. */
 const thenByRequest = fc
   .tuple(
-    request.filter(({ then_by }) => then_by !== undefined),
+    request.filter(({ then_by }) => then_by?.length === 1),
     fc.nat(5),
   )
   .map(([{ then_by, filters, filtersOperator: _ }, months]): PartialRequest => ({

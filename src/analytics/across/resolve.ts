@@ -84,6 +84,6 @@ export function createSeriesQuery(
   return {
     ...resolveQuery(asked, projectIds[0], period),
     projectIds,
-    thenBy: { kind: 'project' },
+    thenBy: [{ kind: 'project' }],
   }
 }

@@ -26,7 +26,7 @@ import {
   estimateShare,
   getValues,
 } from './estimates.js'
-import { type ConsideredWay, listNewUserPlans, type Plan, type Scan } from './plan.js'
+import { type ConsideredWay, listJoinedPlans, type Plan, type Scan } from './plan.js'
 
 /**
  * What each unit of work costs, in microseconds of CPU time. `npm run -s bench:plans` measures plans and fits these costs to
@@ -157,7 +157,7 @@ const beginStatement = (): Sum => ({
 export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
   const work = beginStatement()
   for (const scan of plan.scans) addScan(work, scan, plan, sizes, plan.query.groupLimit)
-  addNewUsers(work, plan, sizes)
+  addJoinedPlans(work, plan, sizes)
   for (const { scans, keys } of listCountingSteps(plan)) {
     work.secondStep += 1
     for (const scan of scans) addScan(work, scan, plan, sizes, keys)
@@ -165,9 +165,9 @@ export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
   return work
 }
 
-/** Adds the scans that count new users, in a step of their own. */
-function addNewUsers(work: Sum, plan: Plan, sizes: ProjectSizes): void {
-  for (const part of listNewUserPlans(plan)) {
+/** Adds the scans that count new users and conversions, each in a step of their own. */
+function addJoinedPlans(work: Sum, plan: Plan, sizes: ProjectSizes): void {
+  for (const part of listJoinedPlans(plan)) {
     work.secondStep += 1
     for (const scan of part.scans) addScan(work, scan, part, sizes, part.query.groupLimit)
   }

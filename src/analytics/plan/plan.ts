@@ -1,6 +1,6 @@
 /** What a plan is, and how it is described to those who ask. The statement is written from it, and `tallyhouse explain` shows it. */
 import type { Period as ShownPeriod } from '../../contract/api.js'
-import { describeConversions } from '../../model/goals.js'
+import { describeConversions, type GoalMeasure } from '../../model/goals.js'
 import { isOfEvents, isOfNumbers, type Measure } from '../../model/measures.js'
 import { describeNumbers } from '../../model/numbers.js'
 import type { RelationName } from '../../model/relations.js'
@@ -71,6 +71,19 @@ export interface NewUsersPlan {
   readonly earlier?: Plan
 }
 
+/**
+ * How the conversions of a goal are counted from rollups. A conversion is an event that satisfies the filters of the query and those of the
+ * goal, so its plan is that of a query with both.
+ */
+export interface ConversionsPlan {
+  /** The place of the goal among those of the query. */
+  readonly goal: number
+  /** What the query asks of the goal. */
+  readonly measures: readonly GoalMeasure[]
+  /** Counts the events and users of the conversions, by group. */
+  readonly plan: Plan
+}
+
 export interface Plan {
   readonly query: Query
   readonly rows: RowSource
@@ -84,6 +97,8 @@ export interface Plan {
   readonly considered: readonly ConsideredWay[]
   /** How new users are counted; absent if they are not asked for. */
   readonly newUsers?: NewUsersPlan
+  /** How conversions are counted if rollups have them; absent if they are counted in the scans of events, or not asked for. */
+  readonly conversions?: readonly ConversionsPlan[]
   /** The plan of the query's totals; absent if it does not ask for them. */
   readonly totals?: Plan
   /**
@@ -100,14 +115,20 @@ export const listScans = ({ scans, userCounting }: Plan): readonly Scan[] =>
   userCounting.kind === 'all' ? scans : [...scans, ...userCounting.scans]
 
 /** Lists the plans by which new users are counted. */
-export const listNewUserPlans = ({ newUsers }: Plan): readonly Plan[] =>
+const listNewUserPlans = ({ newUsers }: Plan): readonly Plan[] =>
   newUsers === undefined
     ? []
     : [newUsers.users, newUsers.everyone, newUsers.earlier].filter((part) => part !== undefined)
 
+/** Lists the plans whose groups are joined to those of a plan: they count new users and conversions. */
+export const listJoinedPlans = (plan: Plan): readonly Plan[] => [
+  ...listNewUserPlans(plan),
+  ...(plan.conversions ?? []).map((one) => one.plan),
+]
+
 /** Lists the relations that a plan reads for its rows, with repetitions. */
 export const listRelations = (plan: Plan): readonly RelationName[] =>
-  [plan, ...listNewUserPlans(plan)].flatMap(listScans).map(({ relation }) => relation)
+  [plan, ...listJoinedPlans(plan)].flatMap(listScans).map(({ relation }) => relation)
 
 /** Lists the scans of both steps as those of a single step, in which no rows are read twice for different measures. */
 export function mergeSteps({ scans, userCounting }: Plan): readonly Scan[] {
@@ -156,6 +177,8 @@ export interface PlanDescription {
   readonly considered: readonly ConsideredWay[]
   /** How new users are counted; absent if the query does not ask for them. */
   readonly newUsers?: NewUsersDescription
+  /** The plans that count the conversions of each goal, if rollups have them. */
+  readonly conversions?: readonly PlanDescription[]
   /** The plan of the totals; absent if the query does not ask for them. */
   readonly totals?: PlanDescription
   /** The plan of the period that it is compared with; absent if there is none. */
@@ -189,6 +212,9 @@ export function describePlan(plan: Plan): PlanDescription {
       ...(askingMs === undefined ? {} : { askingMs: roundToTenths(askingMs) }),
     })),
     ...(plan.newUsers === undefined ? {} : { newUsers: describeNewUsers(plan.newUsers) }),
+    ...(plan.conversions === undefined
+      ? {}
+      : { conversions: plan.conversions.map((one) => describePlan(one.plan)) }),
     ...(plan.totals === undefined ? {} : { totals: describePlan(plan.totals) }),
     ...(plan.comparison === undefined ? {} : { comparison: describePlan(plan.comparison) }),
     ...(plan.ranking === undefined ? {} : { ranking: describePlan(plan.ranking) }),

@@ -1,6 +1,7 @@
 /** Plans a query: builds a plan for each way of reading, and chooses one. */
 import { EVENT_LIMITS } from '../../model/event-fields.js'
-import { isOfEvents, type Measure } from '../../model/measures.js'
+import { CONVERSION_METRICS, isOfVisits } from '../../model/goals.js'
+import { isOfEvents, isOfNumbers, type Measure } from '../../model/measures.js'
 import { describeMetric } from '../../model/metrics.js'
 import { DEFAULT_SIZES, type ProjectSizes } from '../../model/project-sizes.js'
 import {
@@ -13,6 +14,7 @@ import {
 import {
   isRanked,
   toComparedQuery,
+  toConversionsQuery,
   toRankingQuery,
   toTotalsQuery,
   withoutThenBy,
@@ -33,6 +35,7 @@ import { estimateFacts } from './estimates.js'
 import {
   listRelations,
   listScans,
+  type ConversionsPlan,
   mergeSteps,
   type NewUsersPlan,
   type Plan,
@@ -202,17 +205,54 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
 /** Builds the plan of a query for a way of reading. */
 function buildPlan(query: Query, allowed: readonly RelationName[], way: Way): Plan {
   const relations = way.readsWholeSessions === true ? allowed : withoutWholeSessions(allowed)
-  const plan = planMeasures(query, relations, way)
-  return query.metrics.includes('new_users')
-    ? { ...plan, newUsers: planNewUsers(query, relations, way) }
-    : plan
+  const conversions = planConversions(query, relations, way)
+  const plan = planMeasures(query, relations, way, conversions !== undefined)
+  return {
+    ...plan,
+    ...(query.metrics.includes('new_users')
+      ? { newUsers: planNewUsers(query, relations, way) }
+      : {}),
+    ...(conversions === undefined ? {} : { conversions }),
+  }
 }
 
-/** Plans the measures that relations have. */
+/**
+ * Plans the conversions of the goals apart from the rest, if rollups have them for all goals; undefined if they do not, or if events have to be
+ * read for other metrics anyway.
+ */
+function planConversions(
+  query: Query,
+  relations: readonly RelationName[],
+  { avoids }: Way,
+): readonly ConversionsPlan[] | undefined {
+  const counted = listMeasures(query).filter(isOfEvents)
+  const ofGoals = counted.filter((measure) => !isOfNumbers(measure))
+  const isFromEvents = ofGoals.length < counted.length || ofGoals.some(isOfVisits)
+  if (counted.length === 0 || isFromEvents || isByProject(query)) return undefined
+  const plans = query.goals.flatMap((predicate, goal) => {
+    const measures = ofGoals.filter((measure) => measure.goal === goal)
+    if (measures.length === 0) return []
+    const metrics = [...new Set(measures.flatMap(({ state }) => CONVERSION_METRICS[state] ?? []))]
+    const part = planMeasures(toConversionsQuery(query, predicate, metrics), relations, { avoids })
+    // The groups are those of the other measures, whatever is among these.
+    const scans = part.scans.filter((scan) => scan.measures.length > 0)
+    return [{ goal, measures, plan: { ...part, rows: 'one' as const, scans } }]
+  })
+  const isCovered = ({ plan }: ConversionsPlan): boolean =>
+    plan.scans.some(({ relation }) => isRollup(relation))
+  return plans.every(isCovered) ? plans : undefined
+}
+
+/**
+ * Plans the measures that relations have.
+ *
+ * @param isWithoutGoals whether conversions are counted apart; then all users, of whom they are a share, are the users of the groups
+ */
 function planMeasures(
   query: Query,
   relations: readonly RelationName[],
   { avoids, defersUsers }: Way,
+  isWithoutGoals = false,
 ): Plan {
   const rows = ROW_SOURCES[query.grouping.kind]
   const match = matchRollups(query)
@@ -220,15 +260,17 @@ function planMeasures(
   const scan = (divisions: readonly Division[]) =>
     relations.flatMap((relation) => buildScans(relation, divisions, query, match))
 
-  const measures = listMeasures(query)
-  const kind = defersUsers === true ? findDeferredCounting(query, measures) : 'all'
+  const asked = listMeasures(query)
+  const measures = isWithoutGoals ? withoutGoals(asked) : asked
+  const kind = defersUsers === true ? findDeferredCounting(query, asked) : 'all'
   const needs = new Set<Need>(measures)
   // Candidates are found by their number of events.
   if (kind === 'candidates') needs.add('pageviews').add('events')
-  // Groups are found by their events, even if no measure of events is selected. New users are joined to them.
-  const joinsUsers =
-    query.metrics.includes('new_users') && rows === 'buckets' && query.thenBy !== undefined
-  if (rows === 'events' || joinsUsers) needs.add('groups')
+  // Groups are found by their events, even if no measure of events is selected. New users and conversions are joined to them.
+  const isJoined = isWithoutGoals || query.metrics.includes('new_users')
+  if (rows === 'events' || (isJoined && rows === 'buckets' && query.thenBy.length > 0)) {
+    needs.add('groups')
+  }
 
   const divisions = [...needs].map(divide)
   const isDeferred = ({ need }: Division): boolean => kind !== 'all' && need === 'users'
@@ -242,6 +284,15 @@ function planMeasures(
     considered: [],
   }
 }
+
+const withoutGoals = (measures: readonly Measure[]): readonly Measure[] => [
+  ...new Set(
+    measures.flatMap((measure): readonly Measure[] => {
+      if (!isOfEvents(measure) || isOfNumbers(measure)) return [measure]
+      return measure.state === 'all_users' ? ['users'] : []
+    }),
+  ),
+]
 
 const EVERYONE: Predicate = { kind: 'all', of: [] }
 
@@ -261,7 +312,7 @@ function planNewUsers(
     return { ...plan, scans: plan.scans.filter(({ measures }) => measures.includes('users')) }
   }
   const { earliestTimestamp } = EVENT_LIMITS
-  const isPart = thenBy !== undefined || listTerms(predicate).length > 0
+  const isPart = thenBy.length > 0 || listTerms(predicate).length > 0
   return {
     users: planUsers(query),
     ...(grouping.kind === 'interval' && isPart ? { everyone: planUsers(everything) } : {}),
@@ -305,7 +356,7 @@ function findDeferredCounting(
   measures: readonly Measure[],
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
-  if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
+  if (!hasGroups || thenBy.length > 0 || !measures.includes('users')) return 'all'
   // The first step keeps its groups in an array, and how often each number occurs is too much for it. Conversions are counted where
   // users are.
   if (measures.some(isOfEvents)) return 'all'

@@ -113,11 +113,11 @@ function checkAlignment(request: AnalyticsQueryRequest): readonly FieldError[] {
 /** The names of the groups of a row, and of its bucket. */
 const listGroupNames = ({
   group_by: grouping,
-  then_by: second = [],
+  then_by: further = [],
 }: Pick<AnalyticsQueryRequest, 'group_by' | 'then_by'>): readonly string[] => [
   ...grouping,
   ...(grouping.some(isInterval) ? ['date'] : []),
-  ...second,
+  ...further,
 ]
 
 const getName = (metric: AnalyticsQueryRequest['metrics'][number]): string =>

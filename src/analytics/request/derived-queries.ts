@@ -2,7 +2,8 @@
  * Derives the queries whose rows belong to the response of another: its totals, its largest groups, and what it is compared with.
  * Also those that other operations are planned as.
  */
-import type { AnalyticsQueryRequest } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, Metric } from '../../contract/api.js'
+import type { Predicate } from './filters.js'
 import type { Period } from './period.js'
 import { resolveQuery, type Query, type ValueGrouping } from './query.js'
 
@@ -31,8 +32,11 @@ export const resolveFilteredQuery = (
     period,
   )
 
-/** Returns a query without its second grouping. */
-export const withoutThenBy = ({ thenBy: _by, groupLimit: _limit, ...query }: Query): Query => query
+/** Returns a query without its further groupings. */
+export const withoutThenBy = ({ groupLimit: _, ...query }: Query): Query => ({
+  ...query,
+  thenBy: [],
+})
 
 /** Returns the query whose only row has the totals of a query. */
 export const toTotalsQuery = (query: Query): Query => ({
@@ -55,23 +59,37 @@ export const toComparedQuery = ({ compared, ...query }: Query): Query | undefine
     ? undefined
     : { ...query, ...compared, includesLost: false, includesTotals: false }
 
+/** Returns the query for the conversions of a goal: the events that satisfy the filters of the query and those of the goal. */
+export const toConversionsQuery = (
+  query: Query,
+  goal: Predicate,
+  metrics: readonly Metric[],
+): Query => ({
+  ...query,
+  metrics,
+  goals: [],
+  predicate: { kind: 'all', of: [query.predicate, goal] },
+})
+
 /** A query for the series of the largest groups. */
 type RankedQuery = Query & {
-  readonly thenBy: ValueGrouping
+  readonly thenBy: readonly [ValueGrouping, ...ValueGrouping[]]
   readonly groupLimit: number
 }
 
 /** Whether a query is for the series of the largest groups. */
 export const isRanked = (query: Query): query is RankedQuery =>
-  query.thenBy !== undefined && query.groupLimit !== undefined
+  query.thenBy.length > 0 && query.groupLimit !== undefined
 
 /** Returns the query whose rows are the largest groups of a query, the largest first. */
 export function toRankingQuery({ groupLimit, thenBy, compared: _, ...query }: RankedQuery): Query {
   const [first = 'users'] = query.metrics
+  const [grouping, ...others] = thenBy
   return {
     ...query,
     metrics: [first],
-    grouping: thenBy,
+    grouping,
+    thenBy: others,
     order: { by: first, direction: 'desc' },
     limit: groupLimit,
     offset: 0,

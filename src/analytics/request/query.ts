@@ -61,12 +61,16 @@ export type Series = Extract<Grouping, { readonly kind: 'interval' }>
 /** A grouping by the values of a dimension or property, or by the clock. */
 export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' | 'clock' }>
 
-/** What can be the second grouping. */
-type SecondGrouping = ValueGrouping | ProjectGrouping
+/** What can be a further grouping. */
+type FurtherGrouping = ValueGrouping | ProjectGrouping
+
+/** Names for the groupings of a query by their place: that of `group_by`, then those of `then_by`. */
+export const GROUPING_NAMES = ['group', 'then_by', 'then_by_2', 'then_by_3'] as const
+export type GroupingName = (typeof GROUPING_NAMES)[number]
 
 export interface Order {
-  /** A metric, or the grouping itself, or the second one. */
-  readonly by: QueryMetric | 'group' | 'then_by'
+  /** A metric, or one of the groupings. */
+  readonly by: QueryMetric | GroupingName
   /** Orders by how the metric differs from that of the other period, or by its change as the response shows it; absent: by the metric. */
   readonly against?: 'difference' | 'change'
   readonly direction: SortDirection
@@ -87,9 +91,9 @@ export interface Query {
   /** Which events are conversions, for each goal of the metrics. */
   readonly goals: readonly Predicate[]
   readonly grouping: Grouping
-  /** The second grouping; absent if there is none. */
-  readonly thenBy?: SecondGrouping
-  /** How many groups of the second grouping have a time series; absent for other queries. */
+  /** The further groupings: none, or up to three. */
+  readonly thenBy: readonly FurtherGrouping[]
+  /** How many groups of the further groupings have a time series; absent for other queries. */
   readonly groupLimit?: number
   readonly predicate: Predicate
   readonly order: Order
@@ -117,7 +121,7 @@ export type GroupedBy = Pick<Query, 'grouping' | 'thenBy'>
 /** Lists the groupings of a query, the first one first. */
 export const listGroupings = ({ grouping, thenBy }: GroupedBy): readonly Grouping[] => [
   grouping,
-  ...(thenBy === undefined ? [] : [thenBy]),
+  ...thenBy,
 ]
 
 /** Whether a query groups by project. */
@@ -127,7 +131,11 @@ export const isByProject = (query: GroupedBy): boolean =>
 /** Lists the metrics that the rows of a query are ordered by; none if they are ordered by a grouping. */
 export const listOrderMetrics = ({
   order: { by },
-}: Pick<Query, 'order'>): readonly QueryMetric[] => (by === 'group' || by === 'then_by' ? [] : [by])
+}: Pick<Query, 'order'>): readonly QueryMetric[] => (isGroupingName(by) ? [] : [by])
+
+/** Whether an order is by one of the groupings. */
+export const isGroupingName = (by: Order['by']): by is GroupingName =>
+  GROUPING_NAMES.some((name) => name === by)
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
@@ -239,10 +247,9 @@ function resolveThenBy(
   grouping: Grouping,
   period: Period,
 ): Pick<Query, 'thenBy' | 'groupLimit'> {
-  const [token] = request.then_by ?? []
-  if (token === undefined) return {}
-  const thenBy = resolveValueGrouping(token, request.time_zone)
-  if (grouping.kind !== 'interval') return { thenBy }
+  const { then_by: tokens = [], time_zone: zone } = request
+  const thenBy = tokens.map((token) => resolveValueGrouping(token, zone))
+  if (grouping.kind !== 'interval' || thenBy.length === 0) return { thenBy }
   return { thenBy, groupLimit: resolveGroupLimit(request, grouping, period) }
 }
 
@@ -311,7 +318,7 @@ const resolveHaving = (
 
 /** Resolves the order. By default a time series ascends by date, and any other grouping descends by the first metric. */
 function resolveOrder(
-  { order_by: [pair], then_by: second = [] }: AnalyticsQueryRequest,
+  { order_by: [pair], then_by: further = [] }: AnalyticsQueryRequest,
   metrics: readonly QueryMetric[],
   grouping: Grouping,
 ): Order {
@@ -319,7 +326,7 @@ function resolveOrder(
     const [field, direction] = pair
     const compared = findCompared(field, metrics)
     if (compared !== undefined) return { ...compared, direction }
-    const own = second.some((token) => token === field) ? 'then_by' : 'group'
+    const own = GROUPING_NAMES[further.findIndex((token) => token === field) + 1] ?? 'group'
     return { by: metrics.find((metric) => nameMetric(metric) === field) ?? own, direction }
   }
   const [first] = metrics

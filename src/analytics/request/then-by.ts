@@ -1,4 +1,4 @@
-/** The rules of the second grouping of a query, `then_by`, and of its series. */
+/** The rules of the further groupings of a query, `then_by`, and of their series. */
 import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
 import { isUtc } from '../../lib/time-zone.js'
@@ -9,24 +9,28 @@ import type { Period } from './period.js'
 /** How many rows the series of the groups may have together. */
 export const MAX_SERIES_ROWS = 100_000
 
-/** The members of a request that the second grouping depends on. */
+/** The members of a request that the further groupings depend on. */
 type Grouped = Pick<AnalyticsQueryRequest, 'group_by' | 'then_by' | 'group_limit'>
 
-/** Checks that `then_by` has a different `group_by`, and that `group_limit` has an interval. */
+/** Checks that no grouping is there twice, and that `group_limit` has an interval. */
 export function checkThenBy({
   group_by: [first],
-  then_by: second,
+  then_by: further,
   group_limit: limit,
 }: Grouped): readonly FieldError[] {
   const errors: FieldError[] = []
-  if (second !== undefined && first === undefined) {
+  if (further !== undefined && first === undefined) {
     const message = 'needs a first grouping in group_by: an interval, a dimension or a property'
     errors.push({ field: 'then_by', message })
-  } else if (second !== undefined && first === second[0]) {
-    errors.push({ field: 'then_by.0', message: `must not be ${first}, which is in group_by` })
+  }
+  for (const [i, token] of (further ?? []).entries()) {
+    const place = token === first ? 'group_by' : `then_by.${further?.indexOf(token) ?? 0}`
+    if (token === first || further?.indexOf(token) !== i) {
+      errors.push({ field: `then_by.${i}`, message: `must not be ${token}, which is in ${place}` })
+    }
   }
   const isSeries = first !== undefined && isInterval(first)
-  if (limit !== undefined && (second === undefined || !isSeries)) {
+  if (limit !== undefined && (further === undefined || !isSeries)) {
     const message = 'is the number of time series: it needs an interval in group_by, and then_by'
     errors.push({ field: 'group_limit', message })
   }

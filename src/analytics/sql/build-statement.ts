@@ -14,7 +14,7 @@ import { joinTotals, selectTotals } from './totals.js'
 
 /**
  * Writes the statement of a plan. Its columns are `group_key` (the value of the group, or the number of the bucket; in a zone,
- * the start of the bucket in seconds since 1970), with a second grouping `then_key`, one `metric_…` for each selected metric, one
+ * the start of the bucket in seconds since 1970), with further groupings `then_key` and so on, one `metric_…` for each selected metric, one
  * `compared_…` if the query is compared, one `total_…` and perhaps `compared_total_…` if it asks for totals, then those of
  * `MarkedRow`. The number of rows before LIMIT is the total of the response.
  *

@@ -10,7 +10,7 @@ import { listGroupMeasures, listMeasures } from './groups.js'
 import { listComparedCurrencies, listOwnCurrencies, nameComparedCurrencies } from './numbers.js'
 import { moveContext, type StatementContext } from './rows.js'
 import { writeRankedSeries } from './ranked-series.js'
-import { listKeys, selectMetrics } from './select.js'
+import { listKeys, nameColumns, selectMetrics } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /** Writes the columns of the other period; none without a comparison. */
@@ -45,10 +45,10 @@ export function joinCompared(
   if (plan.query.grouping.kind === 'none') {
     return sql`${table} CROSS JOIN (${compared}) AS compared`
   }
-  const isSame = [sql`compared.compared_key = all_groups.group_key`]
-  if (plan.query.thenBy !== undefined) {
-    isSame.push(sql`compared.compared_then_key = all_groups.then_key`)
-  }
+  const others = listComparedKeys(plan.query)
+  const isSame = listKeys(plan.query).flatMap((key, i) =>
+    others.slice(i, i + 1).map((other) => sql`compared.${other} = all_groups.${key}`),
+  )
   const on = sql`(${compared}) AS compared ON ${join(isSame, sql` AND `)}`
   return plan.query.includesLost ? joinLost(plan, groups, on) : sql`${table} LEFT JOIN ${on}`
 }
@@ -97,13 +97,20 @@ export function writeCompared(
   const currencies = nameComparedCurrencies(query)
   const { key, condition } = matchKey(query, comparison.query)
   const keysOfRows = join(listComparedKeys(query))
-  const others = query.thenBy === undefined ? [] : [sql`then_key AS compared_then_key`]
+  const others = nameColumns(listKeys(query).slice(1), listComparedKeys(query).slice(1))
   return sql`SELECT ${join([keysOfRows, ...columns, ...currencies])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...others, ...metrics, ...listOwnCurrencies(query)])} FROM (${groups})${condition})`
 }
 
 /** Lists the columns that have the keys of the rows. */
-const listComparedKeys = ({ thenBy }: Query): readonly Sql[] =>
-  thenBy === undefined ? [sql`compared_key`] : [sql`compared_key`, sql`compared_then_key`]
+const listComparedKeys = (query: Query): readonly Sql[] =>
+  COMPARED_KEYS.slice(0, listKeys(query).length)
+
+const COMPARED_KEYS = [
+  sql`compared_key`,
+  sql`compared_then_key`,
+  sql`compared_then_key_2`,
+  sql`compared_then_key_3`,
+]
 
 /** Writes a SELECT of the groups of the other period. If they are series, it selects those of the largest groups of the query. */
 function writeOtherGroups(

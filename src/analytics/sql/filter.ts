@@ -115,7 +115,12 @@ export function hasSessionKey(grouping: Grouping): boolean {
 }
 
 /** The columns of the keys in joined rows. */
-const JOINED_KEYS = [sql`session_key`, sql`session_then_key`]
+const JOINED_KEYS = [
+  sql`session_key`,
+  sql`session_then_key`,
+  sql`session_then_key_2`,
+  sql`session_then_key_3`,
+]
 
 export const nameJoinedKeys = (keys: readonly FactKey[]): readonly Sql[] =>
   JOINED_KEYS.slice(0, keys.length)

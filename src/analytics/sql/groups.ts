@@ -17,44 +17,76 @@ import {
   type Measure,
 } from '../../model/measures.js'
 import { computeMeasure, RELATIONS, type RelationName } from '../../model/relations.js'
-import type { Plan, Scan } from '../plan/plan.js'
+import type { NewUsersPlan, Plan, Scan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
+import { nameConversions, selectConversions, writeConversions } from './conversions.js'
 import type { StatementContext } from './rows.js'
 import { NO_USERS, writeNewUsers } from './new-users.js'
 import { listKeys } from './select.js'
 import { writeScan } from './scan.js'
 
 /** What the groups of a plan are read from. */
-export type MeasuredPlan = Pick<Plan, 'scans' | 'rows' | 'newUsers'>
+export type MeasuredPlan = Pick<Plan, 'scans' | 'rows' | 'newUsers' | 'conversions'>
 
 /**
- * Writes the groups: `group_key`, with a second grouping `then_key`, a column `measure_…` for each measure of the scans, `measure_new_users` if these are counted and,
- * for a shard of several, `is_row`.
+ * Writes the groups: `group_key`, with further groupings `then_key` and so on, a column `measure_…` for each measure of the scans, `measure_new_users` if these are counted, those
+ * of conversions and, for a shard of several, `is_row`.
  *
  * @param keys a subquery or an array of the groups to read; absent: all groups
  */
 export function writeGroups(context: StatementContext, plan: MeasuredPlan, keys?: Sql): Sql {
   const groups = writeMeasuredGroups(context, plan, keys)
-  if (plan.newUsers === undefined) return groups
+  const joined = listJoined(context, plan, keys)
+  if (joined.length === 0) return groups
   const keysOfRows = listKeys(context.query)
   const columns = [
     ...keysOfRows.map((key) => sql`measured.${key} AS ${key}`),
     ...listMeasures(plan.scans).map(
       (measure) => sql`measured.${getColumn(measure)} AS ${getColumn(measure)}`,
     ),
-    sql`new_users.${MEASURE_COLUMNS.new_users} AS ${MEASURE_COLUMNS.new_users}`,
+    ...joined.flatMap((one) => one.columns),
     ...(context.isShard ? [sql`measured.is_row AS is_row`] : []),
   ]
-  const newUsers = writeNewUsers(context, plan.newUsers, keys)
-  // Without grouping both are a single row, and their keys are constants, which ClickHouse does not join.
+  // Without grouping all are a single row, and their keys are constants, which ClickHouse does not join.
   const isOne = context.query.grouping.kind === 'none'
-  const [kind, on] = isOne
-    ? [sql`CROSS JOIN`, sql``]
-    : [sql`LEFT JOIN`, sql` ON ${and(keysOfRows.map(isSameKey))}`]
-  return sql`SELECT ${join(columns)} FROM (${groups}) AS measured ${kind} (${newUsers}) AS new_users${on}`
+  const joins = joined.map(({ name, select }) => {
+    const isSame = keysOfRows.map((key) => sql`${name}.${key} = measured.${key}`)
+    return isOne
+      ? sql` CROSS JOIN (${select}) AS ${name}`
+      : sql` LEFT JOIN (${select}) AS ${name} ON ${and(isSame)}`
+  })
+  return sql`SELECT ${join(columns)} FROM (${groups}) AS measured${join(joins, sql``)}`
 }
 
-const isSameKey = (key: Sql): Sql => sql`new_users.${key} = measured.${key}`
+/** Groups that are joined to those of the scans. */
+interface JoinedGroups {
+  readonly name: Sql
+  readonly select: Sql
+  /** The columns that they add. */
+  readonly columns: readonly Sql[]
+}
+
+/** Lists the groups that are joined to those of the scans: with new users, and with the conversions of goals. */
+function listJoined(
+  context: StatementContext,
+  { newUsers, conversions = [] }: MeasuredPlan,
+  keys: Sql | undefined,
+): readonly JoinedGroups[] {
+  const { new_users: column } = MEASURE_COLUMNS
+  const withNewUsers = (plan: NewUsersPlan): JoinedGroups => ({
+    name: sql`new_users`,
+    select: writeNewUsers(context, plan, keys),
+    columns: [sql`new_users.${column} AS ${column}`],
+  })
+  return [
+    ...(newUsers === undefined ? [] : [withNewUsers(newUsers)]),
+    ...conversions.map((one) => ({
+      name: nameConversions(one.goal),
+      select: writeConversions(context, one, (own) => writeMeasuredGroups(own, one.plan, keys)),
+      columns: selectConversions(one),
+    })),
+  ]
+}
 
 /** Writes the groups with the measures of the scans. Without scans there is a single row, or one for each bucket. */
 function writeMeasuredGroups(
@@ -150,13 +182,15 @@ export const listMeasures = (scans: readonly Scan[]): readonly Measure[] => [
   ...new Set(scans.flatMap(({ measures }) => measures)),
 ]
 
-/** Lists the measures that the groups of a plan have: those of its scans, and new users if it counts them. */
+/** Lists the measures that the groups of a plan have: those of its scans, and new users and conversions if it counts them apart. */
 export const listGroupMeasures = ({
   scans,
   newUsers,
-}: Pick<Plan, 'scans' | 'newUsers'>): readonly Measure[] => [
+  conversions = [],
+}: Pick<Plan, 'scans' | 'newUsers' | 'conversions'>): readonly Measure[] => [
   ...listMeasures(scans),
   ...(newUsers === undefined ? [] : (['new_users'] as const)),
+  ...conversions.flatMap(({ measures }) => measures),
 ]
 
 /** Whether the groups of a plan's only scan are the rows of the response. Sessions may have groups that add up to zero. */

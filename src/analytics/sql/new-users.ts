@@ -20,7 +20,7 @@ export function writeNewUsers(context: StatementContext, plan: NewUsersPlan, key
   const { grouping, thenBy } = context.query
   if (grouping.kind === 'project') return countByProject(context, plan)
   if (grouping.kind !== 'interval') return countByGroup(context, plan, keys)
-  return thenBy?.kind === 'project'
+  return thenBy[0]?.kind === 'project'
     ? countByBucketAndProject(context, plan)
     : countByBucket(context, plan, keys)
 }
@@ -55,7 +55,7 @@ function countByGroup(
 /** A user is new in the bucket of their first event, so users of earlier buckets are not. */
 function countByBucket(context: StatementContext, plan: NewUsersPlan, keys: Sql | undefined): Sql {
   const { users, everyone, earlier } = plan
-  if (context.query.thenBy !== undefined) return countByBucketAndGroup(context, plan, keys)
+  if (context.query.thenBy.length > 0) return countByBucketAndGroup(context, plan, keys)
   const parts = [
     ...writeUserScans(context, users, (bitmap) => [
       sql`${bitmap} AS matching`,
@@ -103,14 +103,13 @@ function countByBucketAndGroup(
   { users, everyone, earlier }: NewUsersPlan,
   keys: Sql | undefined,
 ): Sql {
-  const groups = uniteUsers(
-    writeUserScans(context, users, selectMatching, keys),
-    sql`group_key, then_key`,
-  )
+  const keysOfRows = listKeys(context.query)
+  const groups = uniteUsers(writeUserScans(context, users, selectMatching, keys), join(keysOfRows))
   const buckets = uniteUsers(writeUserScans(context, everyone, selectMatching), sql`group_key`)
   const before = sql`${uniteRowsBefore(sql`buckets.matching`)} AS before`
   const isNew = sql`bitmapAndnot(bitmapAndnot(groups.matching, days.before), ${writeEarlier(context, earlier)})`
-  return sql`SELECT groups.group_key AS group_key, groups.then_key AS then_key, ${countUsers(isNew)} FROM (${groups}) AS groups INNER JOIN (SELECT group_key, ${before} FROM (${buckets}) AS buckets) AS days ON days.group_key = groups.group_key`
+  const shown = keysOfRows.map((key) => sql`groups.${key} AS ${key}`)
+  return sql`SELECT ${join([...shown, countUsers(isNew)])} FROM (${groups}) AS groups INNER JOIN (SELECT group_key, ${before} FROM (${buckets}) AS buckets) AS days ON days.group_key = groups.group_key`
 }
 
 /** Writes the users of all rows with a smaller `group_key`, which are those of earlier buckets, as one bitmap. */

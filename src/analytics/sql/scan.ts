@@ -32,7 +32,7 @@ import { writeWholeSessions } from './whole-sessions.js'
 /**
  * Writes a scan: one row per group, with its keys and the given columns.
  *
- * @param keys a subquery or an array of the groups to read, by the last grouping; absent: all groups
+ * @param keys a subquery or an array of the groups to read, by the groupings after the first, or the only one; absent: all groups
  */
 export function writeScan(
   context: StatementContext,
@@ -118,7 +118,10 @@ function selectMatchingSessions(context: StatementContext): Sql {
   ])}`
 }
 
-/** Writes the keys of a row, one for each grouping. The groups to read are a condition of the last. */
+/**
+ * Writes the keys of a row, one for each grouping. The groups to read are a condition of the last, or of each after the first: then rows of
+ * some other groups are read, too.
+ */
 function writeGroupKeys(
   context: StatementContext,
   scan: Scan,
@@ -127,10 +130,16 @@ function writeGroupKeys(
   const groupings = listGroupings(context.query)
   return groupings.map((grouping, i) => {
     const { key, conditions } = writeGroupKey(context, grouping, scan)
-    const ofKeys = keys === undefined || i < groupings.length - 1 ? [] : [sql`${key} IN (${keys})`]
+    const isChosen = groupings.length === 1 || i > 0
+    const ofKeys =
+      keys === undefined || !isChosen ? [] : [sql`${key} IN (${pickKeys(keys, i, groupings)})`]
     return { key, conditions: [...conditions, ...ofKeys], isOfSession: hasSessionKey(grouping) }
   })
 }
+
+/** Writes the keys of one grouping from those of the groups to read, which are tuples if the groups have several. */
+const pickKeys = (keys: Sql, i: number, { length }: readonly Grouping[]): Sql =>
+  length <= 2 ? keys : sql`arrayMap(one -> tupleElement(one, ${uint32(i)}), ${keys})`
 
 function writeGroupKey(
   { bucketStarts, project, query }: StatementContext,

@@ -2,7 +2,14 @@
 import { and, int64, join, sql, string, type Sql } from '../../clickhouse/sql.js'
 import { EVENT_SUMS, MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { describeMetric, isNumberMetric, type QueryMetric } from '../../model/metrics.js'
-import type { GroupedBy, Query } from '../request/query.js'
+import {
+  GROUPING_NAMES,
+  isGroupingName,
+  listGroupings,
+  type GroupedBy,
+  type GroupingName,
+  type Query,
+} from '../request/query.js'
 import type { HavingOperator } from '../../contract/api.js'
 import { findLastCompared } from '../request/comparison.js'
 import { isRanked } from '../request/derived-queries.js'
@@ -52,9 +59,34 @@ export const selectMetrics = (
   })
 }
 
-/** Lists the columns that identify a row: the key of its group, and that of the second grouping. */
-export const listKeys = ({ thenBy }: GroupedBy): readonly Sql[] =>
-  thenBy === undefined ? [sql`group_key`] : [sql`group_key`, sql`then_key`]
+/** The columns of the keys of a row, by the groupings whose keys they are. */
+const KEY_COLUMNS: Readonly<Record<GroupingName, Sql>> = {
+  group: sql`group_key`,
+  then_by: sql`then_key`,
+  then_by_2: sql`then_key_2`,
+  then_by_3: sql`then_key_3`,
+}
+
+/** Lists the groupings of a query by their names. */
+const listNames = (query: GroupedBy): readonly GroupingName[] =>
+  GROUPING_NAMES.slice(0, listGroupings(query).length)
+
+/** Lists the columns that identify a row: the key of its group, and those of the further groupings. */
+export const listKeys = (query: GroupedBy): readonly Sql[] =>
+  listNames(query).map((name) => KEY_COLUMNS[name])
+
+/** Writes keys as one value: a tuple, if there are several. */
+const tupleOf = ([first = sql`''`, ...others]: readonly Sql[]): Sql =>
+  others.length === 0 ? first : sql`tuple(${join([first, ...others])})`
+
+/** Writes the keys of a row as one value. */
+export const writeKey = (query: GroupedBy): Sql => tupleOf(listKeys(query))
+
+/** Writes the keys of the groupings after the first as one value, or that of the only one: they say which series a row belongs to. */
+export function writeSeriesKey(query: GroupedBy): Sql {
+  const [first, ...others] = listKeys(query)
+  return tupleOf(first === undefined || others.length > 0 ? others : [first])
+}
 
 /** Writes the keys of a row as columns. */
 export const nameKeys = (query: GroupedBy, keys: readonly Sql[]): readonly Sql[] =>
@@ -73,7 +105,7 @@ const countUnits = (metric: QueryMetric, column: Sql): Sql =>
 /** Writes what the rows are ordered by, from a metric in both periods: as the response shows it. */
 function writeAgainst(query: Query): Sql {
   const { by, against } = query.order
-  if (by === 'group' || by === 'then_by') throw new TypeError('groupings have no other period')
+  if (isGroupingName(by)) throw new TypeError('groupings have no other period')
   const { column, comparedColumn, isPercentage = false } = describeMetric(by)
   const [now, before] = [countUnits(by, column), countUnits(by, comparedColumn)]
   const value =
@@ -118,17 +150,22 @@ export function writeHaving({ having }: Query): Sql {
 export function orderRows(query: Query): Sql {
   const { order } = query
   const direction = order.direction === 'asc' ? sql`ASC` : sql`DESC`
-  const others = orderByThen(query)
-  if (order.by === 'group') return join([sql`group_key ${direction}`, ...others])
-  if (order.by === 'then_by') return sql`then_key ${direction}, group_key ASC`
+  const others = orderByGroups(query)
+  if (isGroupingName(order.by)) {
+    return join([sql`${KEY_COLUMNS[order.by]} ${direction}`, ...others])
+  }
   const by = order.against === undefined ? describeMetric(order.by).column : writeAgainst(query)
-  return join([sql`${by} ${direction} NULLS LAST`, sql`group_key ASC`, ...others])
+  return join([sql`${by} ${direction} NULLS LAST`, ...others])
 }
 
-/** Series are in the order of their groups, the largest first; other groups in that of their values. */
-function orderByThen(query: Query): readonly Sql[] {
-  if (query.thenBy === undefined) return []
-  return [isRanked(query) ? sql`indexOf(${RANKED_KEYS}, then_key) ASC` : sql`then_key ASC`]
+/** Orders by the groupings that the order does not name. Series are in the order of their groups, the largest first. */
+function orderByGroups(query: Query): readonly Sql[] {
+  const { by } = query.order
+  const rest = listNames(query).filter((name) => name !== by)
+  if (!isRanked(query)) return rest.map((name) => sql`${KEY_COLUMNS[name]} ASC`)
+  const group = by === 'group' ? [] : [sql`${KEY_COLUMNS.group} ASC`]
+  const isOneGroup = by === 'then_by' && query.thenBy.length === 1
+  return isOneGroup ? group : [...group, sql`indexOf(${RANKED_KEYS}, ${writeSeriesKey(query)}) ASC`]
 }
 
 /** The groups that have a series, the largest first, as an array that the statement begins with. */

@@ -3,7 +3,7 @@ import { identifier, join, sql, type Sql } from '../../clickhouse/sql.js'
 import { getColumn, mergeMeasure } from '../../model/measures.js'
 import { listGroupMeasures, writeGroups, type MeasuredPlan } from './groups.js'
 import type { StatementContext } from './rows.js'
-import { listKeys } from './select.js'
+import { listKeys, writeSeriesKey } from './select.js'
 
 /** The shards that a project lives across, as their ClickHouses know them. */
 export interface ShardGroup {
@@ -32,7 +32,7 @@ export const writeGroupsOfProject = (
  * Writes the groups of some scans, each summed over the shards of a group. A view within `cluster` is computed on each shard to
  * its end, so bitmaps of users never meet those of another shard, where other users have the same numbers.
  *
- * @param keys a subquery or an array of the groups to read, by the last grouping; absent: all groups. A view sees nothing of the
+ * @param keys a subquery or an array of the groups to read, by the groupings after the first, or the only one; absent: all groups. A view sees nothing of the
  *   statement around it, so this is a condition on its rows. The engine applies it within the view, to the rows that each shard reads.
  */
 function writeGroupsOfShards(
@@ -47,7 +47,8 @@ function writeGroupsOfShards(
   )
   const view = writeGroups(toShardContext(context, group), plan)
   const keysOfRows = listKeys(context.query)
-  const where = keys === undefined ? sql`` : sql` WHERE ${join(keysOfRows.slice(-1))} IN (${keys})`
+  const where =
+    keys === undefined ? sql`` : sql` WHERE ${writeSeriesKey(context.query)} IN (${keys})`
   return sql`SELECT ${join([...keysOfRows, ...sums])} FROM ${writeRowsOfShards(group, view)}${where} GROUP BY ${join(keysOfRows)} HAVING max(is_row)`
 }
 

@@ -1,6 +1,7 @@
 /** The command `tallyhouse ask`. */
 import { Option, type Command } from 'commander'
 import type { AddCommand, CommandContext } from '../shared/context.js'
+import { appendValue } from '../shared/options.js'
 import { buildBody, type QueryOptions } from './build-body.js'
 import { formatRowsAsTable } from './format-rows.js'
 import { addFunnel } from './funnel.js'
@@ -42,7 +43,7 @@ function addQueryOptions(command: Command): Command {
       splitList,
     )
     .option('--group-by <field>', 'Grouping, such as country or interval:day')
-    .option('--then-by <field>', 'Second grouping')
+    .option('--then-by <field>', 'Further grouping; repeatable, up to three', appendValue)
     .option('--top <count>', 'Number of groups of --then-by that have a time series', parseNumber)
     .option('--order-by <field>', 'Field to order by, with :asc or :desc')
   addFilters(command)

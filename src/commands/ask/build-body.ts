@@ -6,7 +6,7 @@ import { parseFilter } from './parse-filter.js'
 export interface QueryOptions extends Pick<SharedOptions, 'period' | 'filter' | 'any'> {
   readonly metrics?: readonly string[]
   readonly groupBy?: string
-  readonly thenBy?: string
+  readonly thenBy?: readonly string[]
   readonly top?: number
   readonly orderBy?: string
   readonly compare?: string
@@ -22,7 +22,7 @@ export const buildBody = (options: QueryOptions): object =>
     ...buildSharedBody(options),
     metrics: options.metrics?.map(parseMetric),
     group_by: toList(options.groupBy),
-    then_by: toList(options.thenBy),
+    then_by: options.thenBy,
     group_limit: options.top,
     order_by: options.orderBy === undefined ? undefined : [parseOrder(options.orderBy)],
     limit: options.limit,

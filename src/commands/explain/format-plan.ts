@@ -21,17 +21,19 @@ const LABELS: Readonly<Partial<Record<Read['relation'], string>>> = {
   whole_sessions: 'sessions, and events of those that cross an edge of the period',
 }
 
-/** Formats a plan without those that it contains, but with that of its new users. */
+/** Formats a plan without those that it contains, but with those of its new users and conversions. */
 export const formatPlan = ({
   reads,
   rejected,
   considered,
   newUsers,
+  conversions = [],
 }: PlanDescription): readonly string[] => [
   formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
   ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
   ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
   ...formatNewUsers(newUsers),
+  ...conversions.flatMap((one) => ['conversions of a goal', ...formatPlan(one)]),
 ]
 
 /** What each part of counting new users is for. */

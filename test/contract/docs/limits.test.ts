@@ -54,7 +54,7 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
       queries['JourneysRequest']!.properties!['limit']!.maximum,
     'Groupings in `then_by`': queries['ThenBy']!.maxItems,
     'Buckets of a time series': MAX_BUCKETS,
-    'Series of a second grouping (`group_limit`)': queries['GroupLimit']!.maximum,
+    'Series of the groups of `then_by` (`group_limit`)': queries['GroupLimit']!.maximum,
     'Rows of all these series, before `limit`': MAX_SERIES_ROWS,
     'Filters, with those inside of groups and visits': queries['Filters']!.maxItems,
     'Depth of groups and visits': readText(queries['GroupFilter'], /at most (\d+) deep/),

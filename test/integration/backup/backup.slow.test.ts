@@ -12,6 +12,7 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { addBackup } from '../../../src/commands/operate/backup.js'
 import { addRestore } from '../../../src/commands/operate/restore.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
+import { listDefinitionVersions, writeDefinition } from '../../../src/projects/definitions.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { checkRollups } from '../../../src/rollups/check.js'
 import { runCommand, type CommandResult } from '../../support/cli/commands.js'
@@ -22,6 +23,7 @@ import {
   type TestDatabase,
 } from '../../support/store/database.js'
 import { loadWaiting } from '../../support/store/loading.js'
+import { GERMAN, PURCHASE } from '../../support/world/definitions.js'
 import { createWorld, NOW, runQuery } from '../../support/world/world.js'
 
 let folder: string
@@ -98,6 +100,7 @@ async function replaceBy(place: string): Promise<void> {
 
 test('a restored store gives the same answers, and loads each later event once', async () => {
   const { store, endpoint } = database
+  for (const one of [PURCHASE, GERMAN]) await writeDefinition(store.writer, project.id, one)
   await collect(store, 'before-1', 'before-2')
   await load(store)
   await collect(store, 'waiting-1', 'waiting-2', 'waiting-3')
@@ -110,6 +113,7 @@ test('a restored store gives the same answers, and loads each later event once',
   )
   await replaceBy(place)
   expect(await answer(store)).toEqual(answers)
+  expect(await listDefinitionVersions(store.reader, project.id)).toEqual([PURCHASE, GERMAN])
   // An event that is sent again counts once, also when it was loaded before the backup.
   await collect(store, 'later-1', 'waiting-1', 'before-1')
   await load(store)

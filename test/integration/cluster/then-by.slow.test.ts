@@ -1,4 +1,4 @@
-/** Two groupings: the time series of the largest groups, and pairs of values; on one shard and across two. */
+/** Several groupings: the time series of the largest groups, and tuples of values; on one shard and across two. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { startCluster, type TestCluster } from '../../support/cluster/cluster.js'
@@ -129,6 +129,27 @@ test.each<[string, Omit<PartialRequest, 'date_range'>, readonly string[]]>([
     },
     ['1 pro 0', '2 pro 0', '3 pro 1'],
   ],
+  [
+    'of the largest pairs of a page and an attribute; other pairs of their values are left out',
+    { metrics: ['pageviews', 'new_users'], then_by: ['page:path', 'browser'], group_limit: 2 },
+    [
+      '1 / Safari 0 0',
+      '1 / Chrome 2 2',
+      '2 / Safari 0 0',
+      '2 / Chrome 0 0',
+      '3 / Safari 5 1',
+      '3 / Chrome 0 0',
+    ],
+  ],
+  [
+    'of tuples, by the last grouping, then by date and size',
+    {
+      metrics: ['events', 'users'],
+      then_by: ['country', 'browser', 'event:name'],
+      order_by: [['event:name', 'asc']],
+    },
+    ['1 FR Firefox signup 0 0', '2 FR Firefox signup 0 0', '3 FR Firefox signup 1 1'],
+  ],
   ['of nothing', { metrics: ['events'], then_by: ['event:prop:nobody'], group_limit: 5 }, []],
 ])('series %s', async (_what, asked, rows) => {
   const got = await ask({ group_by: ['interval:day'], ...asked })
@@ -171,7 +192,24 @@ test.each<[string, Omit<PartialRequest, 'date_range'>, readonly string[]]>([
     },
     ['signup pro 1 null 1'],
   ],
-])('pairs %s', async (_what, asked, rows) => {
+  [
+    'of four groupings, by the third',
+    {
+      metrics: ['pageviews', 'visits', 'new_users'],
+      group_by: ['page:path'],
+      then_by: ['country', 'browser', 'device_type'],
+      order_by: [['browser', 'desc']],
+    },
+    [
+      '/ US Safari  5 1 1',
+      '/ DE Firefox  2 2 1',
+      '/ FR Firefox  0 0 1',
+      '/next DE Firefox  1 0 1',
+      '/ DE Chrome  1 1 1',
+      '/ FR Chrome  1 1 1',
+    ],
+  ],
+])('groups %s', async (_what, asked, rows) => {
   expect((await ask(asked)).rows).toEqual(rows)
 })
 
@@ -220,6 +258,37 @@ test('pairs are compared with the same pairs', async () => {
       ['US', 'Safari', 5, 0],
       ['DE', 'Firefox', 2, 1],
       ['FR', 'Firefox', 0, 0],
+    ])
+  }
+})
+
+test('tuples are compared with the same tuples, and lost ones follow', async () => {
+  const request = {
+    date_range: ['2026-01-03', '2026-01-03'],
+    metrics: ['users'],
+    group_by: ['country'],
+    then_by: ['browser', 'page:path'],
+    compare: ['2026-01-01', '2026-01-01'],
+    include: { lost: true },
+    having: [['users', 'lte', 1]],
+    limit: 5,
+    offset: 1,
+  } as const
+  for (const project of projects) {
+    const { data, pagination } = await runQuery(cluster, project, request, NOW)
+    expect(pagination.total).toBe(6)
+    expect(
+      data.map(({ group, metrics, comparison }) => [
+        ...Object.values(group),
+        metrics.users,
+        comparison!.metrics['users'],
+      ]),
+    ).toEqual([
+      ['DE', 'Firefox', '/next', 1, 0],
+      ['FR', 'Firefox', '/', 1, 0],
+      ['US', 'Safari', '/', 1, 0],
+      ['DE', 'Chrome', '/', 0, 1],
+      ['FR', 'Chrome', '/', 0, 1],
     ])
   }
 })

@@ -8,6 +8,7 @@ import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
 import { KEYS_END_MS } from '../../../src/deletion/project-deletion-steps.js'
 import { recordStep, startDeletion, STEP } from '../../../src/deletion/journal.js'
+import { listDefinitionVersions, writeDefinition } from '../../../src/projects/definitions.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import {
   createProject,
@@ -21,6 +22,7 @@ import { sample, thoroughTest } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
+import { PURCHASE } from '../../support/world/definitions.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { readRollups } from '../../support/store/rollups.js'
 import {
@@ -95,10 +97,13 @@ test('all its rows are deleted, its keys are refused, and other projects are unc
     await runQuery(store, one, WHOLE),
     await readFacts(store, one.id),
     await readRollups(store, one.id),
+    await listDefinitionVersions(store.reader, one.id),
     await isRefused(otherKey),
   ]
+  for (const { id } of [project, other]) await writeDefinition(store.writer, id, PURCHASE)
   const before = await stateOf(other)
   expect(await isRefused(key)).toBe(false)
+  expect(await listTablesWithRows(project)).toContain('definitions')
   const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
   await insertBatch(store.writer, {
     now: ARRIVAL,

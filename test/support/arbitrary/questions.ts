@@ -11,6 +11,7 @@ import type {
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
 import { comparison } from './comparisons.js'
+import { goalRequest } from './goal-requests.js'
 import { addThenBy } from './then-by.js'
 import { attributeRequest, rollupRequest } from './rollups.js'
 import { filter, request } from './world.js'
@@ -89,7 +90,7 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
   { group_by: ['interval:auto'], order_by: [['date', 'desc']] },
   { group_by: ['interval:auto'], order_by: [['date', 'asc']] },
 )
-/** Second groupings. */
+/** Further groupings. */
 const SECOND: readonly ThenBy[] = [
   ...([
     'weekday',
@@ -311,6 +312,7 @@ export const question: fc.Arbitrary<Question> = fc.noBias(
       { weight: 9, arbitrary: anyRequest },
       { weight: 1, arbitrary: seriesWithoutVisits },
       { weight: 1, arbitrary: minutes },
+      { weight: 2, arbitrary: goalRequest },
     ),
     now: moment,
     isLarge: fc.boolean(),

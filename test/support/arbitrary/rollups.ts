@@ -89,7 +89,7 @@ export const rollupEvent: fc.Arbitrary<SentEvent> = fc
   }))
 
 /** The first and the last day of months and years. */
-const WHOLE_PERIODS = [
+export const WHOLE_PERIODS = [
   ['2024-02-01', '2024-02-29'],
   ['2024-01-01', '2024-03-31'],
   ['2023-12-01', '2024-04-30'],
@@ -200,7 +200,7 @@ const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
 const withGroups = (one: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
   fc.oneof({ weight: 4, arbitrary: one }, { weight: 1, arbitrary: groupOf(one) })
 /** Filters on one dimension alone. */
-const filterBy = (name: GroupBy): fc.Arbitrary<Filter> => withGroups(FILTERS[name]!)
+export const filterBy = (name: GroupBy): fc.Arbitrary<Filter> => withGroups(FILTERS[name]!)
 
 /** No filters, filters on the dimension that is grouped by (on any one dimension without a grouping), or any filters. */
 function filtersFor([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]> {

@@ -7,6 +7,7 @@ import type {
   GroupBy,
   Metric,
   Row,
+  ThenBy,
 } from '../../../src/contract/api.js'
 import { compareMetrics, resolveCompared } from './comparison.js'
 import type { DuckDatabase } from './database.js'
@@ -407,34 +408,38 @@ function selectKeys(
   period: DuckPeriod,
 ): Sql {
   if (groupings.length === 0) return sql`SELECT 1 AS one`
-  const [{ keys: buckets } = {}, second] = groupings
-  if (buckets !== undefined && second !== undefined) {
-    return selectRanked(request, buckets, second, period)
+  const [{ keys: buckets } = {}, ...further] = groupings
+  if (buckets !== undefined && further.length > 0) {
+    return selectRanked(request, buckets, further, period)
   }
   const listed = groupings.flatMap(({ keys }) => (keys === undefined ? [] : [keys]))
   const keys = groupings.map((_grouping, i) => raw(nameKey(i)))
   return join([sql`SELECT ${join(keys)} FROM of_events`, ...listed], ' UNION ')
 }
 
-/** Selects every bucket of the largest groups of the second grouping, with the rank of the group. */
+/** Selects every bucket of the largest groups of the further groupings, with the rank of the group. */
 function selectRanked(
   { then_by: _, group_limit, ...request }: AnalyticsQueryRequest,
   buckets: Sql,
-  second: Grouping,
+  further: readonly Grouping[],
   period: DuckPeriod,
 ): Sql {
+  const [first, ...others] = further.map(({ member }) => member)
   const ranking = {
     ...request,
-    group_by: [second.member as GroupBy],
+    group_by: [first as GroupBy],
+    then_by: others as readonly ThenBy[],
     metrics: request.metrics.slice(0, 1),
     order_by: [],
   }
   const most = sql`greatest(1, CAST(${String(request.limit)} AS BIGINT) // (SELECT count(*) FROM (${buckets})))`
   const limit = group_limit === undefined ? most : sql`CAST(${String(group_limit)} AS BIGINT)`
+  const keys = further.map((_grouping, i) => raw(nameKey(i)))
+  const shown = keys.map((key, i) => sql`largest.${key} AS ${raw(nameKey(i + 1))}`)
   return sql`
-    SELECT buckets.key AS key_0, largest.value AS key_1, largest.rank AS rank
+    SELECT ${join([sql`buckets.key AS key_0`, ...shown, sql`largest.rank AS rank`])}
     FROM (${buckets}) AS buckets(key),
-      (SELECT key_0 AS value, row_number() OVER () AS rank FROM (${buildStatement(ranking, [second], period)})) AS largest
+      (SELECT ${join([...keys, sql`row_number() OVER () AS rank`])} FROM (${buildStatement(ranking, further, period)})) AS largest
     WHERE largest.rank <= ${limit}`
 }
 
@@ -454,8 +459,8 @@ const selectMetric = (metric: AnyMetric, place: number, groupings: readonly Grou
 
 /** The given order, else that of a series by its date, else that of the first metric. Groups decide between equal values. */
 function buildOrder(
-  { order_by, metrics, group_by: [token], then_by: [second] = [] }: AnalyticsQueryRequest,
-  [key = sql`TRUE`, other]: readonly Sql[],
+  { order_by, metrics, group_by: [token], then_by: further = [] }: AnalyticsQueryRequest,
+  [key = sql`TRUE`, ...others]: readonly Sql[],
 ): readonly Sql[] {
   const isSeries = isInterval(token)
   const [field, direction] =
@@ -463,8 +468,8 @@ function buildOrder(
   const metric = metrics.map(nameMetric).find((name) => name === field)
   // A label with an offset does not order moments.
   const group = isSeries ? sql`CAST(groups.${key} AS TIMESTAMPTZ)` : key
-  const own = other !== undefined && field === second ? other : group
+  const own = others[further.findIndex((one) => one === field)] ?? group
   const by = metric === undefined ? own : raw(`of_${metric}`)
-  const rest = other === undefined ? [] : [isSeries ? sql`groups.rank` : other]
+  const rest = isSeries && others.length > 0 ? [sql`groups.rank`] : others
   return [sql`${by} ${raw(direction)} NULLS LAST`, group, ...rest]
 }

@@ -476,24 +476,25 @@ grouping: one row per value. At most one grouping is allowed.
 
 
 ThenByField: TypeAlias = Dimension | ClockField | EventProperty | PropertyGrouping
-"""The second grouping, a dimension, an event property, or what the clock shows."""
+"""A further grouping, a dimension, an event property, or what the clock shows."""
 
 
 ThenBy: TypeAlias = list[ThenByField]
-"""A second grouping beside the one in `group_by`: exactly one dimension or event property, other than that in `group_by`. The
-`group` of a row has a member for each of the two.
+"""Further groupings beside the one in `group_by`: one to three different dimensions or event properties, other than that in
+`group_by`. The `group` of a row has a member for each of them, in their order. The groups of `then_by` are its values, or the
+combinations of them if there are several.
 
 - With an interval in `group_by`: the time series of the largest groups of `then_by`, as many as `group_limit` says. Each series has
   a row for every bucket of the period, including empty buckets. The largest groups are those with the highest value of the first
   of the `metrics` over the whole period, whatever that metric is; nulls come last, and of groups with equal values the first
   by value. There are no rows for the other groups.
-- With a dimension or a property in `group_by`: one row for each pair of values that occurs in the same event.
+- With a dimension or a property in `group_by`: one row for each combination of values that occurs in the same event.
 
 With `compare`, series are compared with those of the same groups in the other period.
 
 Every row has the numbers that the query has without `then_by`, for the events of the group alone. The visits of a row are
-those that each of the two groupings attributes to it: with a page, those that entered on the page; with an event name or a
-property, none. An interval is no second grouping: it goes in `group_by`.
+those that each of the groupings attributes to it: with a page, those that entered on the page; with an event name or a
+property, none. An interval is no further grouping: it goes in `group_by`.
 """
 
 
@@ -535,7 +536,7 @@ OrderPair: TypeAlias = tuple[OrderField, SortDirection] | list[OrderField | Sort
 
 OrderBy: TypeAlias = OrderTerm | OrderPair
 """A field and a direction, as an object or an array. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
-grouping is an interval, or the grouping in `then_by`.
+grouping is an interval, or a grouping in `then_by`.
 
 With `compare`, rows can also be ordered by how a metric differs from the other period: `difference:users` is the difference,
 `change:users` the change as `comparison.change` has it.
@@ -549,7 +550,7 @@ ascending by date for a time series, and otherwise descending by the first of th
 Rows with equal values are ordered by group value, ascending, byte by byte. Nulls come last in both
 directions. The order is therefore total, and pages never overlap.
 
-With `then_by`, rows with equal values are ordered by their group in `group_by`, ascending, and then by their group in
+With `then_by`, rows with equal values are ordered by their group in `group_by`, ascending, and then by their groups in
 `then_by`: the series of an interval by size, the largest first, and other groups ascending. So the rows of a series with the
 default order are those of the first bucket, the largest group first, then those of the second bucket, and so on.
 """
@@ -1389,7 +1390,7 @@ ResolvedThenByField: TypeAlias = Dimension | ClockField | PropertyGrouping
 
 
 ResolvedThenBy: TypeAlias = list[ResolvedThenByField]
-"""The second grouping of the request, as the text that names it."""
+"""The further groupings of the request, as the texts that name them."""
 
 
 ResolvedValueField: TypeAlias = Dimension | PropertyGrouping | PropertyNames
@@ -1657,6 +1658,9 @@ class QueryPlan(TypedDict):
     """
 
     newUsers: NotRequired["NewUsersPlan"]
+    conversions: NotRequired["list[QueryPlan]"]
+    """The plans that count the conversions of each goal, if pre-computed counts have them. Otherwise they are counted in events."""
+
     totals: NotRequired["QueryPlan"]
     """The plan of the totals, if the query asks for them."""
 
@@ -1996,7 +2000,7 @@ class ResolvedQuery(TypedDict):
     """The alignment of the comparison, as it was sent; absent if none was."""
 
     then_by: NotRequired["ResolvedThenBy"]
-    """The second grouping; absent if none was sent."""
+    """The further groupings; absent if none was sent."""
 
     group_limit: NotRequired["GroupLimit"]
     """How many series were asked for, as it was sent; absent if it was not."""
@@ -2091,7 +2095,7 @@ class RowComparison(TypedDict):
 RowGroup: TypeAlias = dict[str, str]
 """The group that the row describes: `{}` without a grouping; the start of the bucket in a time series, such as
 `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
-`{"event:prop:plan": "pro"}`. With `then_by`, the second grouping and its value follow. The value `""` stands for a
+`{"event:prop:plan": "pro"}`. With `then_by`, the further groupings and their values follow. The value `""` stands for a
 missing value. A filter with the value of a group selects exactly that group.
 """
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { DEFAULT_SIZES, type ProjectSizes } from '../../../../src/model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
 import {
+  describePlan,
   listScans,
   type Plan,
   type RejectedRelation,
@@ -10,7 +11,12 @@ import {
 } from '../../../../src/analytics/plan/plan.js'
 import { listPlans, planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
-import type { AnalyticsQueryRequest, Filter, SortDirection } from '../../../../src/contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  Filter,
+  GoalMetric,
+  SortDirection,
+} from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
 type Bounds = readonly [start: string, end: string]
@@ -453,6 +459,106 @@ describe('rejected relations and their reasons:', () => {
     ],
   ])('%s', (_what, given, period, want) => {
     expect(buildPlan(given, period).rejected).toEqual(want)
+  })
+})
+
+describe('conversions', () => {
+  const bought: Filter = { field: 'event:name', operator: 'is', value: ['purchase'] }
+  const seen: Filter = { field: 'page:path', operator: 'is', value: ['/thanks'] }
+  const metricsOf = (
+    functions: readonly GoalMetric['metric'][],
+    filters: readonly Filter[],
+    of?: 'visits',
+  ): readonly GoalMetric[] =>
+    functions.map((metric) => ({
+      ...{ metric, goal: 'purchase', as: metric, filters },
+      ...(of === undefined ? {} : { of }),
+    }))
+  const rate = metricsOf(['conversions', 'conversion_rate'], [bought])
+  const FROM_EVENTS = undefined
+  test.each<[string, Given, Bounds, readonly (readonly string[])[] | undefined]>([
+    ['no goal', { metrics: ['users'], group_by: ['channel'] }, JANUARY, FROM_EVENTS],
+    [
+      'of an event name by channel: the pair has them',
+      { metrics: rate, group_by: ['channel'] },
+      JANUARY,
+      [
+        [
+          'pairs_monthly(pageviews,events) groups of event:name and channel by value in 01-01..02-01',
+          'pair_users_monthly(users) of event:name and channel by value in 01-01..02-01',
+        ],
+      ],
+    ],
+    [
+      'of a page in all, over months and days',
+      { metrics: metricsOf(['converted_users'], [seen]) },
+      MONTHS,
+      [
+        [
+          'users_monthly(users) of page:path by value in 02-01..04-01',
+          'users_daily(users) of page:path by value in 01-31..02-01 + 04-01..04-02',
+          'events(users) by columns in 01-30T12h..01-31 + 04-02..04-02T06h',
+        ],
+      ],
+    ],
+    [
+      'of what no rollup combines',
+      { metrics: rate, group_by: ['channel'], filters: [country] },
+      JANUARY,
+      FROM_EVENTS,
+    ],
+    [
+      'of visits',
+      { metrics: metricsOf(['conversion_rate'], [bought], 'visits'), group_by: ['channel'] },
+      JANUARY,
+      FROM_EVENTS,
+    ],
+    [
+      'with numbers, for which events are read anyway',
+      {
+        metrics: [...rate, { metric: 'sum', of: 'event:prop:amount', as: 'revenue' }],
+        group_by: ['channel'],
+      },
+      JANUARY,
+      FROM_EVENTS,
+    ],
+    [
+      'of two goals, of which one is not covered',
+      {
+        metrics: [
+          ...rate,
+          {
+            ...{ metric: 'conversions', goal: 'other', as: 'others' },
+            filters: [{ property: 'plan', operator: 'is', value: ['pro'] }],
+          },
+        ],
+        group_by: ['channel'],
+      },
+      JANUARY,
+      FROM_EVENTS,
+    ],
+    [
+      'by hour, which no rollup has',
+      { metrics: rate, group_by: ['interval:hour'] },
+      JANUARY,
+      FROM_EVENTS,
+    ],
+  ])('%s', (_what, given, period, want) => {
+    const { conversions } = buildPlan(given, period)
+    expect(conversions?.map(({ plan: { scans } }) => scans.map(describeScan))).toEqual(want)
+  })
+
+  test('all users, of whom they are a share, are those of the groups; an explanation has both', () => {
+    const { reads, conversions } = describePlan(
+      buildPlan({ metrics: rate, group_by: ['channel'] }, JANUARY),
+    )
+    expect(reads.map(({ relation, measures }) => [relation, measures])).toEqual([
+      ['sessions_monthly', []],
+      ['users_monthly', ['users']],
+    ])
+    expect(conversions?.map((one) => one.reads.map(({ relation }) => relation))).toEqual([
+      ['pairs_monthly', 'pair_users_monthly'],
+    ])
   })
 })
 

@@ -17,6 +17,7 @@ describe('resolveQuery', () => {
       metrics: ['users', 'pageviews', 'events'],
       goals: [],
       grouping: { kind: 'none' },
+      thenBy: [],
       predicate: { kind: 'all', of: [] },
       order: { by: 'users', direction: 'desc' },
       limit: 100,

@@ -1,4 +1,4 @@
-/** The second grouping: its rules, and how many groups have a series. */
+/** The further groupings: their rules, and how many groups have a series. */
 import { describe, expect, test } from '@jest/globals'
 import { applyRules, RULES } from '../../../../src/analytics/request/cross-field-rules.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
@@ -28,6 +28,20 @@ describe('rules', () => {
       'twice the same',
       { group_by: ['country'], then_by: ['country'] },
       [{ field: 'then_by.0', message: 'must not be country, which is in group_by' }],
+    ],
+    ['tuples', { group_by: ['os'], then_by: ['city', 'country', 'event:name'] }, []],
+    [
+      'a later grouping twice',
+      { group_by: ['os'], then_by: ['city', 'os', 'city'] },
+      [
+        { field: 'then_by.1', message: 'must not be os, which is in group_by' },
+        { field: 'then_by.2', message: 'must not be city, which is in then_by.0' },
+      ],
+    ],
+    [
+      'an order by the last grouping',
+      { group_by: ['os'], then_by: ['city', 'country'], order_by: [['country', 'asc']] },
+      [],
     ],
     ['a limit of pairs', { group_by: ['os'], then_by: ['city'], group_limit: 5 }, [needsSeries]],
     ['a limit alone', { group_by: ['interval:day'], group_limit: 5 }, [needsSeries]],
@@ -101,7 +115,7 @@ test('the largest groups are those with the highest value of the first metric ov
     date_range: MONTH,
     metrics: ['bounce_rate', 'users'],
     group_by: ['interval:day'],
-    then_by: ['event:prop:plan'],
+    then_by: ['event:prop:plan', 'os'],
     group_limit: 4,
     limit: 10,
     offset: 20,
@@ -115,6 +129,7 @@ test('the largest groups are those with the highest value of the first metric ov
     metrics: ['bounce_rate'],
     goals: [],
     grouping: { kind: 'property', name: 'plan' },
+    thenBy: [{ kind: 'dimension', dimension: 'os' }],
     predicate: query.predicate,
     order: { by: 'bounce_rate', direction: 'desc' },
     limit: 4,
