@@ -43,6 +43,7 @@ export interface OpenStoreOptions
   readonly trace?: TraceStatement | undefined
   /** Of a store that has replicas: whether this process lets another one take over, and keeps them alike; false by default. */
   readonly keepsReplicas?: boolean
+  readonly onAlone?: WatchOptions['onAlone']
   /**
    * Whether the process can do without the store for a while: if its server does not respond, the store is returned all the
    * same, and prepared once the server does.
@@ -126,9 +127,14 @@ export async function openStore(
   }
 }
 
-const toWatchOptions = ({ keepsReplicas = false, onNotice }: OpenStoreOptions): WatchOptions => ({
+const toWatchOptions = ({
+  keepsReplicas = false,
+  onNotice,
+  onAlone,
+}: OpenStoreOptions): WatchOptions => ({
   keeps: keepsReplicas,
   onNotice,
+  onAlone,
 })
 
 /** Checks the servers of a store. Returns warnings. @throws UserError for a server that is not fit */

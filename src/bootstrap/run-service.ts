@@ -127,6 +127,7 @@ const open = ({
     onEvent: (event) => logEngineEvent(nameShard(logger, shard), event),
     observer: instruments?.store(shard),
     trace: traces?.traceStatement,
+    onAlone: (seconds) => instruments?.store(shard).onAlone(seconds),
     onBreaker: (isOpen, cause) => {
       instruments?.store(shard).onBreaker(isOpen)
       const log = nameShard(logger, shard)

@@ -23,6 +23,8 @@ export interface StoreInstruments {
   /** @param isOpen whether queries are refused because the store does not answer */
   readonly onBreaker: (isOpen: boolean) => void
   readonly onCredentialCheck: (kind: CredentialKind, outcome: CheckOutcome) => void
+  /** @param seconds for how long events have been stored on one disk only; 0 while they are on two */
+  readonly onAlone: (seconds: number) => void
   /** @param readFreeBytes is called for every scrape, so it must not ask the store; undefined means unknown */
   readonly watchDisk: (readFreeBytes: () => number | undefined) => void
 }
@@ -47,6 +49,7 @@ export function createStoreInstruments(
     return codes.has(code) ? code : OTHER
   }
   let disks: WatchedDisk[] | undefined
+  let alone: Gauge | undefined
   return (name) => {
     const shard = label.of(name)
     return {
@@ -60,6 +63,7 @@ export function createStoreInstruments(
       },
       onBreaker: (isOpen) => breaker.set(shard, isOpen ? 1 : 0),
       onCredentialCheck: (kind, outcome) => checks.inc({ kind, outcome }),
+      onAlone: (seconds) => (alone ??= createAloneGauge(registry, label)).set(shard, seconds),
       watchDisk: (readFreeBytes) =>
         (disks ??= createDiskGauge(registry, label)).push({ shard, readFreeBytes }),
     }
@@ -101,6 +105,15 @@ function createMetrics(registry: Registry, label: ShardLabel) {
   })
   return { inFlight, durations, errors, checks, breaker }
 }
+
+/** Creates the gauge of stores that have replicas. */
+const createAloneGauge = (registry: Registry, label: ShardLabel): Gauge =>
+  new Gauge({
+    name: 'tallyhouse_store_on_one_disk_seconds',
+    help: 'For how long events have been stored on one disk only; 0 while they are on two. Absent for a store on one server.',
+    labelNames: [...label.names],
+    registers: [registry],
+  })
 
 interface WatchedDisk {
   readonly shard: ReturnType<ShardLabel['of']>

@@ -22,6 +22,8 @@ export interface WatchOptions {
   /** Whether this process lets a replica take over, and keeps standbys like the active one. */
   readonly keeps: boolean
   readonly onNotice?: ((level: 'info' | 'warn', text: string) => void) | undefined
+  /** @param seconds for how long events have been stored on one disk only; 0 while they are on two */
+  readonly onAlone?: ((seconds: number) => void) | undefined
 }
 
 export interface ReplicaWatch {
@@ -114,8 +116,9 @@ export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWa
 }
 
 /** Reports another choice, and when inserts are on one disk only. */
-function report(set: ReplicaSet, before: Look, { onNotice }: WatchOptions): void {
+function report(set: ReplicaSet, before: Look, { onNotice, onAlone }: WatchOptions): void {
   const last = set.getLast()
+  onAlone?.(last.aloneSeconds)
   if (last.number !== before.number) onNotice?.('info', `replica ${last.active} is active`)
   if (last.live === before.live || last.total < 2) return
   if (last.live < set.members.length) {

@@ -265,6 +265,7 @@ test('the shards of a cluster are told apart by a label', async () => {
   for (const [i, shard] of ['shard1', 'shard2'].entries()) {
     instruments.store(shard).onBreaker(i === 1)
     instruments.store(shard).watchDisk(() => 100 + i)
+    if (i === 1) instruments.store(shard).onAlone(7)
     instruments.store(shard).onStatementStart('reader')
     instruments.load(shard).onLease(true)
     instruments.load(shard).watchInbox(() => ({ waitingRows: i, oldestWaitingMs: 2_000 * i }))
@@ -284,5 +285,6 @@ test('the shards of a cluster are told apart by a label', async () => {
     'tallyhouse_inbox_rows{shard="shard2"} 1',
     'tallyhouse_inbox_oldest_age_seconds{shard="shard1"} 0',
     'tallyhouse_inbox_oldest_age_seconds{shard="shard2"} 2',
+    'tallyhouse_store_on_one_disk_seconds{shard="shard2"} 7',
   ])
 })

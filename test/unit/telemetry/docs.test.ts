@@ -8,6 +8,7 @@ test('the metrics in the docs are those of the service', async () => {
   const instruments = createInstruments({ version: '1', countDroppedLines: () => 0 })
   instruments.load('home').watchInbox(() => ({ waitingRows: 0, oldestWaitingMs: 0 }))
   instruments.store('home').watchDisk(() => 0)
+  instruments.store('home').onAlone(0)
   instruments.http.watchQueries(() => ({ running: 0, waiting: 0 }))
   instruments.http.watchResponses(() => 0)
   const text = await instruments.write()
