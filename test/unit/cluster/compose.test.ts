@@ -1,4 +1,4 @@
-/** docker-compose.cluster.yml is docker-compose.yml with three servers, which know each other by its files. */
+/** docker-compose.cluster.yml and docker-compose.ha.yml are docker-compose.yml with three servers, which know each other by their files. */
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -75,5 +75,47 @@ test.each(['migrate', 'service'])('%s differs in the servers alone', (name) => {
       ...Object.fromEntries(servers.map(({ native }) => [native.host, clickhouse])),
       ...others,
     },
+  })
+})
+
+const replicated = parse(read('docker-compose.ha.yml'), { merge: true }) as Compose
+const [shard] = parseClusterFile(read('clickhouse/config/ha/cluster.yaml')).shards
+const replicas = shard.replicas ?? []
+const KEEPERS = ['keeper1', 'keeper2', 'keeper3']
+
+test('the replicas of the file are the servers of docker-compose.ha.yml', () => {
+  const names = Object.keys(replicated.services).filter((name) => name.startsWith('clickhouse'))
+  expect(replicas.map(({ url }) => url)).toEqual(names.map((name) => `http://${name}:8123`))
+  expect(Object.keys(replicated.volumes)).toEqual([...names, ...KEEPERS, 'keys'])
+})
+
+test.each(replicas.map(({ url }) => new URL(url).hostname))('%s is the single server', (name) => {
+  const { clickhouse } = single.services
+  const [data] = clickhouse!.volumes!.slice(-1)
+  expect(replicated.services[name]).toEqual({
+    ...clickhouse,
+    environment: { ...clickhouse!.environment, INTERSERVER_HOST: name },
+    volumes: [
+      ...clickhouse!.volumes!.slice(0, -1),
+      './clickhouse/config/ha/replica.xml:/etc/clickhouse-server/config.d/tallyhouse-replica.xml:ro',
+      data!.replace('clickhouse', name),
+    ],
+    depends_on: KEEPERS,
+  })
+})
+
+test('servers and Keepers know all Keepers', () => {
+  const list = (file: string, pattern: RegExp): readonly string[] =>
+    [...read(`clickhouse/config/ha/${file}`).matchAll(pattern)].map(([, found = '']) => found)
+  expect({
+    servers: list('replica.xml', /<host>([^<]+)<\/host>/g),
+    keepers: list('keeper.xml', /<hostname>([^<]+)<\/hostname>/g),
+    ids: list('keeper.xml', /<id>([^<]+)<\/id>/g),
+    started: KEEPERS.map((name) => replicated.services[name]!.environment['KEEPER_ID']),
+  }).toEqual({
+    servers: KEEPERS,
+    keepers: KEEPERS,
+    ids: ['1', '2', '3'],
+    started: ['1', '2', '3'],
   })
 })
