@@ -11,6 +11,8 @@ const ENDPOINT: Endpoint = {
 }
 const ONE_ACCOUNT = { ...ENDPOINT, accounts: { ...ENDPOINT.accounts, reader: account('writer') } }
 
+const REPLICA = { ...ENDPOINT, replica: { name: 'a', path: '/stats', getQuorum: () => 2 } }
+
 const VERSION = 'the version of ClickHouse'
 const SERVERS = 'one server'
 const DATABASE = 'the engine of the database'
@@ -20,7 +22,7 @@ const RIGHTS = 'the rights of the reader'
 
 type Row = Readonly<Record<string, string | number>>
 
-test.each<[string, readonly Row[], string, string?, Endpoint?]>([
+test.each<[string, readonly Row[], string, (string | undefined)?, Endpoint?]>([
   [VERSION, [{ version: '26.7.3.19' }], 'fit'],
   [VERSION, [{ version: '26.7.1.1' }], 'fit'],
   [VERSION, [{ version: '27.1.1.1' }], 'fit'],
@@ -59,7 +61,15 @@ test.each<[string, readonly Row[], string, string?, Endpoint?]>([
       { name: 'inbox', engine: 'SharedMergeTree' },
     ],
     'refuse',
-    'the table inbox has the engine SharedMergeTree: use a server that keeps plain MergeTree tables: not ClickHouse Cloud, no replication',
+    'the table inbox has the engine SharedMergeTree: use a server that keeps plain MergeTree tables, or name its replicas in CLUSTER; not ClickHouse Cloud',
+  ],
+  [TABLES, [{ name: 'inbox', engine: 'ReplicatedMergeTree' }], 'fit', undefined, REPLICA],
+  [
+    TABLES,
+    [{ name: 'inbox', engine: 'SharedMergeTree' }],
+    'refuse',
+    'the table inbox has the engine SharedMergeTree: use a server that keeps plain MergeTree tables, or name its replicas in CLUSTER; not ClickHouse Cloud',
+    REPLICA,
   ],
   [ACCOUNTS, [], 'fit'],
   [
