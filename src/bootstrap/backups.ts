@@ -2,6 +2,7 @@
 import { backUp } from '../clickhouse/backup/back-up.js'
 import { parsePlace } from '../clickhouse/backup/backup-place.js'
 import { restoreBackup } from '../clickhouse/backup/restore.js'
+import type { Endpoint } from '../clickhouse/endpoint.js'
 import { ensureDatabase } from '../clickhouse/ensure-database.js'
 import { loadWaiting } from '../ingest/loader/loader.js'
 import { hasLoadedRows, restartStream } from '../ingest/loader/stream.js'
@@ -54,6 +55,7 @@ async function backUpStore(
   target: string,
 ): Promise<void> {
   const place = parsePlace(target)
+  requireOneServer(endpoint)
   await withLoaderLease(store.writer, async (fenced) => {
     // A restored inbox is loaded from its start, so it must not have rows that are loaded already.
     do await loadWaiting(fenced, loader)
@@ -78,11 +80,20 @@ async function restoreStore(
       ? await openEngine({ dataDir, member, purpose: 'tallyhouse restore' })
       : { endpoint: clickhouse, engine: undefined }
   try {
+    requireOneServer(endpoint)
     await ensureDatabase(endpoint)
     await restoreBackup(endpoint, place, restartStream)
   } finally {
     await engine?.stop()
   }
+}
+
+/** @throws UserError for a store of several replicas, whose tables no other server can take as they are */
+function requireOneServer({ replicas }: Endpoint): void {
+  if (replicas === undefined) return
+  throw new UserError(
+    'a shard with replicas cannot be backed up or restored by this command: copy its tables with BACKUP of ClickHouse',
+  )
 }
 
 /** Does work on a shard. @throws UserError with the name of the shard before the message; other errors as they are */
