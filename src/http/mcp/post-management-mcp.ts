@@ -17,7 +17,8 @@ import type {
   ManagementRequest,
 } from '../management/management-api.js'
 import { authenticateAdmins, requireEnabled, throwApiError } from '../management/routes.js'
-import { checkScope, readAuthorization } from '../query/handlers.js'
+import { checkScope } from '../../auth/check-scope.js'
+import { readAuthorization } from '../query/handlers.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../query/query-body.js'
 import { limitBodySize } from '../server/body.js'
 import { getAdminContext } from '../server/request-context.js'

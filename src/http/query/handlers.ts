@@ -1,10 +1,10 @@
 /** The first and last handlers of the query API: authenticate a request, answer it and send the response. */
 import type { Request, RequestHandler, Response } from 'express'
 import type { IncomingMessage } from 'node:http'
+import { checkScope } from '../../auth/check-scope.js'
 import { isStreamed } from '../../analytics/operations/list.js'
 import type { Streamed, ValidBody } from '../../analytics/operation.js'
 import type { ResponseFormat } from '../../contract/response-formats.js'
-import { ApiError } from '../../contract/errors.js'
 import type { Scope } from '../../contract/scopes.js'
 import type { ReaderPace } from '../formats/reader-pace.js'
 import { streamJson, streamTable } from '../formats/send-table.js'
@@ -44,19 +44,6 @@ export const requireScope =
     checkScope('API key', scope, getAuthContext(request).scopes)
     next()
   }
-
-/** @throws ApiError INSUFFICIENT_SCOPE if a key does not have a scope */
-export function checkScope<AnyScope extends string>(
-  kind: 'API key' | 'admin key',
-  scope: AnyScope,
-  scopes: readonly AnyScope[],
-): void {
-  if (scopes.includes(scope)) return
-  throw new ApiError(
-    'INSUFFICIENT_SCOPE',
-    `This operation needs an ${kind} with the scope ${scope}. This key has: ${scopes.join(', ')}.`,
-  )
-}
 
 /** Answers the requests to an endpoint, whose bodies have been validated. */
 export const answerRequests = (

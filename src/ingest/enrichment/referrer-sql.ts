@@ -6,7 +6,7 @@ import {
   type ChannelCondition,
   type ChannelFlag,
   type ChannelText,
-} from './channel-rules.js'
+} from './referrer-type.js'
 import { REFERRER_PAGES } from './referrers.js'
 
 /**
@@ -43,7 +43,7 @@ export const extractClickId = (query: Sql): Sql => sql`extract(${query}, ${CLICK
  */
 type ChannelColumns = Readonly<Record<ChannelText | ChannelFlag, Sql>>
 
-/** Builds the referrer type of an event, a String, from the rules of `channel-rules.ts`. */
+/** Builds the referrer type of an event, a String, from the rules of `referrer-type.ts`. */
 export function buildReferrerType(columns: ChannelColumns): Sql {
   const branches = CHANNEL_RULES.filter(({ when }) => when.length > 0).map(
     ({ type, when }) =>

@@ -6,7 +6,7 @@ import {
   CHANNEL_RULES,
   CLICK_IDS,
   type ChannelCondition,
-} from '../../../../src/ingest/enrichment/channel-rules.js'
+} from '../../../../src/ingest/enrichment/referrer-type.js'
 import {
   buildReferrerKey,
   buildReferrerType,
