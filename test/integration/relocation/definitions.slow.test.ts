@@ -1,11 +1,12 @@
 /** Goals and segments live at the home: a project that moves, is widened or deleted has them as before, or none. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { listDefinitionVersions, writeDefinition } from '../../../src/projects/definitions.js'
 import { createOn, importInto, move } from '../../support/cluster/moving.js'
 import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import { remove } from '../../support/cluster/wide-projects.js'
 import { widen } from '../../support/cluster/widening.js'
+import { thoroughTest as test } from '../../support/effort.js'
 import { GERMAN, PURCHASE } from '../../support/world/definitions.js'
 
 let shards: TestShards

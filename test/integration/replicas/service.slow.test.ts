@@ -6,7 +6,7 @@ import { sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
-import { scaled } from '../../support/effort.js'
+import { scaled, thoroughTest } from '../../support/effort.js'
 import {
   compareMarks,
   expectConsistent,
@@ -106,7 +106,7 @@ describePair('a service over replicas', () => {
     expect(b).toEqual(a)
   }
 
-  test('hands over to the other replica when an operator says so', async () => {
+  thoroughTest('hands over to the other replica when an operator says so', async () => {
     const { project, senders } = await startSending('handed', 3)
     const next = getOther(await findActive())
     const begun = performance.now()
@@ -122,7 +122,7 @@ describePair('a service over replicas', () => {
     await expectExact(project, senders)
   })
 
-  test('refuses events while Keeper is away, and takes them when it is back', async () => {
+  thoroughTest('refuses events while Keeper is away, and takes them when it is back', async () => {
     const { project, token, senders } = await startSending('refused', 3)
     await pair.keeper.kill()
     const body = JSON.stringify({ user_id: 'nobody', path: '/', properties: { mark: 'refused' } })

@@ -65,19 +65,19 @@ maxClientCnxns=0
         cwd: folder,
         stdio: ['pipe', 'ignore', 'ignore'],
       })
-      await until(() => accepts(port))
+      await until(() => serves(port))
     },
   }
   await keeper.start()
   return keeper
 }
 
-/** Returns whether something listens on a port. */
-const accepts = (port: number): Promise<boolean> =>
+/** Returns whether the ZooKeeper at a port serves requests. While it starts, it accepts connections and closes them. */
+const serves = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write('srvr'))
+    socket.on('data', (part) => (text += part.toString()))
     socket.once('error', () => resolve(false))
+    socket.once('close', () => resolve(text.includes('Mode:')))
   })
