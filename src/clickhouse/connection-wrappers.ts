@@ -1,4 +1,5 @@
 /** Connections that add a rule to the statements of another connection. */
+import { setMaxListeners } from 'node:events'
 import { SettingsMap } from '@clickhouse/client'
 import { SECOND_MS } from '../lib/time.js'
 import type { Connection } from './connection-types.js'
@@ -15,6 +16,8 @@ import { linkSignals } from './supervise.js'
  * @param lost the signal of the lease; once it is aborted, statements reject with its reason
  */
 export function fenceConnection(connection: Connection, lost: AbortSignal): Connection {
+  // All statements that run at the same time listen.
+  setMaxListeners(0, lost)
   return {
     ...connection,
     query: (statement, options) =>
