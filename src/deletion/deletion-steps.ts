@@ -65,8 +65,7 @@ export async function finishDeletions(
 async function dropLeftTables(writer: Connection): Promise<void> {
   const left = await listTemporaryTables(writer, [DELETION_TABLES])
   const prefixes = left.flatMap(({ name }) => /^removal_\d+_(kept_)?/.exec(name)?.[0] ?? [])
-  const others = [GROUPS_TABLE, ...REST_TABLES, ...Object.values(EXPIRATION_TABLES)]
-  for (const prefix of new Set(prefixes)) await dropTableSets(writer, prefix, others)
+  for (const prefix of new Set(prefixes)) await dropTableSets(writer, prefix, OTHER_TABLES)
 }
 
 /**
@@ -112,11 +111,13 @@ const isOwnRow = ({ number, projectId, users }: Deletion): Sql =>
 const GROUPS_TABLE = 'lost'
 const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}${GROUPS_TABLE}`)
 
+/** The names of their tables that are not part of a set of rollups, without the prefix. */
+const OTHER_TABLES = [GROUPS_TABLE, ...REST_TABLES, ...Object.values(EXPIRATION_TABLES)]
+
 /** The tables of all deletions and expirations, without the views between them. */
 export const DELETION_TABLES = matchNames('removal_[0-9]+_(kept_)?', [
   ...SET_TABLES,
-  ...REST_TABLES,
-  ...[GROUPS_TABLE, ...Object.values(EXPIRATION_TABLES)],
+  ...OTHER_TABLES,
 ])
 
 const dropDeletionTables = (writer: Connection, { prefix }: RollupTables): Promise<void> =>

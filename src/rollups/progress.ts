@@ -65,6 +65,7 @@ WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND
 
 /** Records that the views are about to change. Other processes then no longer trust the rollups. */
 export const recordBegun = (writer: Connection): Promise<void> => record(writer, STEP.begun, '', 0)
+
 /** How often a service reads the state, and after how long each has noticed that it changed. */
 export const STATE_INTERVAL_MS = 4 * SECOND_MS
 export const STATE_NOTICE_MS = 3 * STATE_INTERVAL_MS

@@ -24,11 +24,11 @@ export const addClusterActivate: AddCommand = (cluster, context) => {
       try {
         await watch.look()
         const isActive = set.getLast().active === name
-        if (!isActive)
+        if (!isActive) {
           await handOver(set, member).catch((error: unknown) => {
-            if (error instanceof NotReadyError) throw new UserError(error.message)
-            throw error
+            throw error instanceof NotReadyError ? new UserError(error.message) : error
           })
+        }
         context.print(`Replica ${name} is active${isActive ? '' : ' now'}.`)
       } finally {
         await watch.stop()

@@ -72,11 +72,15 @@ maxClientCnxns=0
   return keeper
 }
 
-/** Returns whether the ZooKeeper at a port serves requests. While it starts, it accepts connections and closes them. */
+/** A ZooKeeper that does not answer is asked again. */
+const ANSWER_MS = 500
+
+/** Returns whether the ZooKeeper at a port serves requests. While it starts, it accepts connections, and closes them or does not answer. */
 const serves = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     let text = ''
     const socket = connect(port, '127.0.0.1', () => socket.write('srvr'))
+    socket.setTimeout(ANSWER_MS, () => socket.destroy())
     socket.on('data', (part) => (text += part.toString()))
     socket.once('error', () => resolve(false))
     socket.once('close', () => resolve(text.includes('Mode:')))
