@@ -80,7 +80,7 @@ async function deleteConfirmed(
   const check = createResidenceCheck(cluster, project)
   await check()
   const stores = await findStores(opened, id)
-  const deleted = await deleteUsersFromShards(stores, id, userIds, check)
+  const deleted = await deleteUsersFromShards(stores, id, userIds, { check })
   requireFound(context, id, userIds, deleted)
   await recordUserDeletion(getManagement(context, cluster), project, deleted.users)
   context.print(`deleted ${describeUsers(userIds, id, deleted)}`)

@@ -29,26 +29,40 @@ export interface UsersHoldings {
   readonly unknownUserIds: readonly string[]
 }
 
+/** By shard, what a deletion has found so far. */
+export type FoundUsers = Readonly<Record<string, readonly UserHoldings[]>>
+
+/** What a deletion of users calls while it runs. */
+interface DeletionHooks {
+  /**
+   * Rejects if the project does not live on these shards any more. It is called while a shard loads nothing, so nothing leaves
+   * the shard until the users are deleted there.
+   */
+  readonly check: () => Promise<void>
+  /** Stores what is found, before any of it is deleted. If left out, a run after an interruption counts only what it finds. */
+  readonly recordFound?: (found: FoundUsers) => Promise<void>
+}
+
 /**
  * Deletes users from all shards of a project, one shard after the other. Events that wait in the inbox are loaded first and
  * deleted with the rest; events with these user ids that arrive later belong to new users. Calling it again goes on after an
  * interruption.
  *
  * @param userIds at least one, at most `MAX_DELETED_USERS`; an id that is given twice counts once
- * @param check rejects if the project does not live on these shards any more. It is called while a shard loads nothing, so
- *   nothing leaves the shard until the users are deleted there
+ * @param found what the interrupted run has stored
  * @throws FieldValueError for none or too many ids, UserError when there is no such project, and what the check rejects with
  */
 export async function deleteUsersFromShards(
   shards: readonly LoadedShard[],
   projectId: string,
   userIds: readonly string[],
-  check: () => Promise<void>,
+  hooks: DeletionHooks,
+  found: FoundUsers = {},
 ): Promise<UsersHoldings> {
   const ids = requireUserIds(userIds)
-  const found: (readonly UserHoldings[])[] = []
-  for (const shard of shards) found.push(await findAndDelete(shard, projectId, ids, check))
-  return sumUserHoldings(ids, found.flat())
+  let all = found
+  for (const shard of shards) all = await findAndDelete(shard, projectId, ids, hooks, all)
+  return sumUserHoldings(ids, Object.values(all).flat())
 }
 
 /** Returns the ids without repetitions. @throws FieldValueError for none or too many */
@@ -77,24 +91,31 @@ export function sumUserHoldings(
   }
 }
 
-/** Deletes users from one store; returns what it had of those that it knew. */
+/** Deletes users from one shard; returns what was found so far, with what the shard had of those that it knew. */
 const findAndDelete = (
-  { store: { writer }, loader: context }: LoadedShard,
+  { name, store: { writer }, loader: context }: LoadedShard,
   projectId: string,
   userIds: readonly string[],
-  check: () => Promise<void>,
-): Promise<readonly UserHoldings[]> =>
+  { check, recordFound }: DeletionHooks,
+  found: FoundUsers,
+): Promise<FoundUsers> =>
   withLoaderLease(writer, async (fenced) => {
     await requireProject(fenced, projectId)
     await check()
     const before = await readUserHoldings(fenced, projectId, userIds)
     await loadWaiting(fenced, context)
     const holdings = await readUserHoldings(fenced, projectId, userIds)
-    await deleteFound(fenced, projectId, holdings, context)
     // A user found only before loading was in an interrupted deletion, which loadWaiting has just finished.
-    const deleted = new Set(holdings.map(({ userId }) => userId))
-    return [...holdings, ...before.filter(({ userId }) => !deleted.has(userId))]
+    const all = { ...found, [name]: merge([...(found[name] ?? []), ...before, ...holdings]) }
+    if (holdings.length > 0) await recordFound?.(all)
+    await deleteFound(fenced, projectId, holdings, context)
+    return all
   })
+
+/** Keeps the last of each user. */
+const merge = (holdings: readonly UserHoldings[]): readonly UserHoldings[] => [
+  ...new Map(holdings.map((one) => [one.userId, one])).values(),
+]
 
 async function deleteFound(
   fenced: Connection,

@@ -12,6 +12,7 @@ import {
   type Sql,
 } from '../clickhouse/sql.js'
 import type { DeletionResult, ImportProgress, ImportResult } from '../contract/management-api.js'
+import type { FoundUsers } from '../deletion/delete-users.js'
 import type { ImportSettings } from '../ingest/import/import-settings.js'
 import { ConflictError } from '../lib/errors.js'
 import type { StoredProject } from '../projects/project.js'
@@ -21,10 +22,20 @@ import { createId, type ManagementContext } from './context.js'
 import { cutPage, parseCursor } from './page.js'
 
 /** What an operation is asked to do. */
-type OperationRequest =
-  | { readonly kind: 'project_deletion' }
-  | { readonly kind: 'user_deletion'; readonly userIds: readonly string[] }
-  | ImportRequest
+type OperationRequest = ProjectDeletionRequest | UserDeletionRequest | ImportRequest
+
+export interface ProjectDeletionRequest {
+  readonly kind: 'project_deletion'
+  /** What the project had; left out until it runs. */
+  readonly found?: DeletionResult
+}
+
+export interface UserDeletionRequest {
+  readonly kind: 'user_deletion'
+  readonly userIds: readonly string[]
+  /** What was found of the users so far; left out until a shard is asked. */
+  readonly found?: FoundUsers
+}
 
 export interface ImportRequest {
   readonly kind: 'import'

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaseTimeoutError, withLease } from '../clickhouse/lease/lease.js'
 import { findShard, locate, type Cluster, type Shard } from '../cluster/cluster.js'
 import type { DeletionResult } from '../contract/management-api.js'
-import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
+import { deleteProjectFromShards, sumProjectHoldings } from '../deletion/delete-from-shards.js'
 import { deleteUsersFromShards } from '../deletion/delete-users.js'
+import { readProjectHoldings } from '../deletion/holdings.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
@@ -14,7 +15,13 @@ import { SECOND_MS } from '../lib/time.js'
 import { findProject, requireProject } from '../projects/store.js'
 import { createResidenceCheck } from '../relocation/describe.js'
 import { runImport, type Ending, type ImportRun } from './imports.js'
-import { listOpenOperations, recordState, type StoredOperation } from './operations.js'
+import {
+  listOpenOperations,
+  recordState,
+  type ProjectDeletionRequest,
+  type StoredOperation,
+  type UserDeletionRequest,
+} from './operations.js'
 import { dropUpload } from './uploads.js'
 
 interface RunnerOptions {
@@ -250,9 +257,9 @@ function work(
       return runImport(operation, request, { ...run, cluster, getLoader })
     }
     case 'project_deletion':
-      return endDeletion(deleteWholeProject(options, projectId))
+      return endDeletion(deleteWholeProject(options, projectId, request, run))
     case 'user_deletion':
-      return endDeletion(deleteSomeUsers(options, projectId, request.userIds))
+      return endDeletion(deleteSomeUsers(options, projectId, request, run))
     case undefined:
       return Promise.resolve({ ...FAILED, error: 'the operation has no request' })
   }
@@ -279,28 +286,50 @@ function requireShard(cluster: Cluster, name: string): Shard {
 async function deleteWholeProject(
   { cluster, getContext, waitMs }: RunnerOptions,
   projectId: string,
+  request: ProjectDeletionRequest,
+  { record }: Pick<ImportRun, 'record'>,
 ): Promise<DeletionResult> {
+  const project = await findProject(cluster.home.store.writer, projectId)
   // A process that was killed may have deleted it.
-  if ((await findProject(cluster.home.store.writer, projectId)) === undefined) return NOTHING
-  const { events, users } = await deleteProjectFromShards(cluster, projectId, getContext, waitMs)
-  return { events, users, unknownUserIds: [] }
+  if (project === undefined) return request.found ?? NOTHING
+  const found = request.found ?? (await findHoldings(locate(cluster, project), projectId))
+  if (request.found === undefined) await record({ request: { ...request, found } })
+  const deleted = await deleteProjectFromShards(cluster, projectId, getContext, waitMs)
+  // What was found may be more, as an interrupted run has deleted it; or less, as events were waiting.
+  return {
+    events: Math.max(found.events, deleted.events),
+    users: Math.max(found.users, deleted.users),
+    unknownUserIds: [],
+  }
 }
 
 const NOTHING: DeletionResult = { events: 0, users: 0, unknownUserIds: [] }
 
+async function findHoldings(shards: readonly Shard[], projectId: string): Promise<DeletionResult> {
+  const parts = await Promise.all(
+    shards.map(({ store }) => readProjectHoldings(store.writer, projectId)),
+  )
+  const { events, users } = sumProjectHoldings(parts)
+  return { events, users, unknownUserIds: [] }
+}
+
 async function deleteSomeUsers(
   { cluster, getContext }: RunnerOptions,
   projectId: string,
-  userIds: readonly string[],
+  request: UserDeletionRequest,
+  { record }: Pick<ImportRun, 'record'>,
 ): Promise<DeletionResult> {
   const project = await requireProject(cluster.home.store.writer, projectId)
   const shards = locate(cluster, project).map((shard) => ({ ...shard, loader: getContext(shard) }))
-  const check = createResidenceCheck(cluster, project)
   const { events, users, unknownUserIds } = await deleteUsersFromShards(
     shards,
     projectId,
-    userIds,
-    check,
+    request.userIds,
+    {
+      check: createResidenceCheck(cluster, project),
+      recordFound: (found) => record({ request: { ...request, found } }),
+    },
+    request.found,
   )
   return { events, users, unknownUserIds }
 }

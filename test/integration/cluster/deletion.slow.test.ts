@@ -38,21 +38,21 @@ test('a user is deleted wherever it is', async () => {
   await createWide(cluster, 'users')
   const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
   expect(await countUsers(cluster, 'users')).toEqual([1, 2, 2])
-  expect(await deleteUsersFromShards(loaded, 'users', ['u2', 'nobody'], STAYS)).toEqual({
+  expect(await deleteUsersFromShards(loaded, 'users', ['u2', 'nobody'], { check: STAYS })).toEqual({
     events: 1,
     sessions: 1,
     users: 1,
     unknownUserIds: ['nobody'],
   })
   expect(await countUsers(cluster, 'users')).toEqual([1, 1, 2])
-  expect(await deleteUsersFromShards(loaded, 'users', ['both'], STAYS)).toEqual({
+  expect(await deleteUsersFromShards(loaded, 'users', ['both'], { check: STAYS })).toEqual({
     events: 2,
     sessions: 2,
     users: 1,
     unknownUserIds: [],
   })
   expect(await countUsers(cluster, 'users')).toEqual([1, 0, 1])
-  expect(await deleteUsersFromShards(loaded, 'users', ['both'], STAYS)).toEqual({
+  expect(await deleteUsersFromShards(loaded, 'users', ['both'], { check: STAYS })).toEqual({
     ...{ events: 0, sessions: 0, users: 0, unknownUserIds: ['both'] },
   })
 })

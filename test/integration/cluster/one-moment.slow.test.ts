@@ -49,7 +49,8 @@ afterAll(async () => {
 test.each([['u1'], ['u2']])('while the user %s is deleted', async (user) => {
   const key = await keys.issue(project.id, NOW, ['read', 'export'])
   const shards = cluster.shards.map((shard) => ({ ...shard, loader: createContext() }))
-  const remove = () => deleteUsersFromShards(shards, project.id, [user], () => Promise.resolve())
+  const remove = () =>
+    deleteUsersFromShards(shards, project.id, [user], { check: () => Promise.resolve() })
   const { asked, mixed } = await watchChange({ address: service.address, key }, remove)
   expect(mixed).toEqual([])
   expect(asked).toBeGreaterThan(0)

@@ -118,7 +118,7 @@ test('a widening that is given up leaves the project where it is, also within th
 async function deleteUser(id: string, userId: string): Promise<object> {
   const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
   const check = createResidenceCheck(cluster, await findProject(cluster, id))
-  return deleteUsersFromShards(loaded, id, [userId], check)
+  return deleteUsersFromShards(loaded, id, [userId], { check })
 }
 
 /** A clock that fails when it is read for the nth time. */

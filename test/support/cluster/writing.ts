@@ -97,7 +97,7 @@ export const deleteUser = (
     locate(cluster, project).map((shard) => ({ ...shard, loader: getContext(cluster)(shard) })),
     project.id,
     [userId],
-    () => Promise.resolve(),
+    { check: () => Promise.resolve() },
   )
 
 /** The counts of an import, which do not depend on how many shards there are. */

@@ -75,9 +75,9 @@ export const deleteUsers = (
   userIds: readonly string[],
   loader = CONTEXT,
 ) =>
-  userDeletion.deleteUsersFromShards([{ name: 'main', store, loader }], projectId, userIds, () =>
-    Promise.resolve(),
-  )
+  userDeletion.deleteUsersFromShards([{ name: 'main', store, loader }], projectId, userIds, {
+    check: () => Promise.resolve(),
+  })
 export const deleteUser = (store: Store, projectId: string, userId: string, loader = CONTEXT) =>
   deleteUsers(store, projectId, [userId], loader)
 export const deleteProject = (store: Store, projectId: string, waitMs = WAIT_MS) =>

@@ -67,7 +67,9 @@ async function deleteUser(id: string, within = cluster, before?: Shard): Promise
   const own = within.shards.filter(({ name }) => name === on.name)
   const loaded = own.map((shard) => ({ ...shard, loader: getContext(within)(shard) }))
   const known = { ...project, shards: on === source ? [] : [on.name] }
-  return deleteUsersFromShards(loaded, id, ['gone'], createResidenceCheck(cluster, known))
+  return deleteUsersFromShards(loaded, id, ['gone'], {
+    check: createResidenceCheck(cluster, known),
+  })
 }
 
 /** Counts the events and the bitmaps of all users of a project on each shard. */
