@@ -4,7 +4,8 @@
 export type BucketSize = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
-const WEEKDAYS = 'Sun Mon Tue Wed Thu Fri Sat'.split(' ')
+/** From Sunday. */
+export const WEEKDAYS = 'Sun Mon Tue Wed Thu Fri Sat'.split(' ')
 
 /**
  * Names a bucket. A label carries its own offset from UTC, so its date and hour are read from the text.

@@ -1,4 +1,5 @@
 /** Values of fields as people read them. */
+import { WEEKDAYS } from './dates.js'
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
 const LANGUAGES = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' })
@@ -18,6 +19,8 @@ const MISSING: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
   country: (value) => nameBy(COUNTRIES, value),
   language: (value) => nameBy(LANGUAGES, value),
+  weekday: (value) => WEEKDAYS[Number(value) % 7] ?? value,
+  hour: (value) => nameHours(value, value),
 }
 
 const PATHS: readonly string[] = ['page:path', 'page:entry', 'page:exit']
@@ -58,6 +61,24 @@ export const nameValue = (field: string, value: string): string =>
     : isPath(field)
       ? decodePath(value)
       : (NAMES[field]?.(value) ?? value)
+
+/** Names the hours from one to another, such as `09:00–12:00` for `09` to `11`. */
+const nameHours = (first: string, last: string): string =>
+  `${first}:00–${String(Number(last) + 1).padStart(2, '0')}:00`
+
+/** Returns the names of values: of weekdays and hours in the order of the clock, of hours that follow each other as one. */
+export function nameValues(field: string, values: readonly string[]): readonly string[] {
+  if (field !== 'weekday' && field !== 'hour') {
+    return values.map((value) => nameValue(field, value))
+  }
+  const sorted = [...new Set(values)].sort()
+  if (field === 'weekday') return sorted.map((value) => nameValue(field, value))
+  const isAfter = (value: string | undefined, before: string): boolean =>
+    value !== undefined && Number(value) === Number(before) + 1
+  const lasts = sorted.filter((value, i) => !isAfter(sorted[i + 1], value))
+  const firsts = sorted.filter((value, i) => !isAfter(value, sorted[i - 1] ?? 'none'))
+  return firsts.map((first, i) => nameHours(first, lasts[i] ?? first))
+}
 
 /** Whether the name of a value contains a text, ignoring case. A code is also found by itself: `de` finds the country `DE`. */
 export function matchesName(field: string, value: string, text: string): boolean {

@@ -1,7 +1,9 @@
 /** The filters of a state: as those of the API, in words, and found by a part of the name of a value. */
 import type { Filter } from '../../contract/api.js'
-import { matchesName, nameValue } from '../format/values.js'
+import { matchesName, nameValues } from '../format/values.js'
 import {
+  CHOSEN_FIELDS,
+  isChosenField,
   isEventField,
   isNegation,
   OPPOSITES,
@@ -60,10 +62,14 @@ const VISIT_NAMES: Readonly<Record<FilterOperator, readonly [string, string]>> =
   contains_not: ['Visit without', 'containing '],
 }
 
+/** The name of a field, such as `Country`. */
+export const nameField = (field: Field): string =>
+  isChosenField(field) ? CHOSEN_FIELDS[field].name : (findTab(field)?.name ?? field)
+
 /** Describes a filter, such as `Country is Germany or Austria`, or `Visit with plan pro`. */
 export function describeFilter({ field, operator, values }: FieldFilter): string {
-  const names = values.map((value) => nameValue(field, value)).join(' or ')
-  const fieldName = findTab(field)?.name ?? field
+  const names = nameValues(field, values).join(' or ')
+  const fieldName = nameField(field)
   if (!isEventField(field)) return `${fieldName} ${OPERATOR_NAMES[operator]} ${names}`
   const [visit, before] = VISIT_NAMES[operator]
   return `${visit} ${field === 'event:name' ? 'event' : fieldName} ${before}${names}`

@@ -1,6 +1,6 @@
 /** The state of the page as its address: the query string, and the steps of the browser's history. */
 import { closeDetails } from './changes.js'
-import { DEFINITION_NAME, FILTER_OPERATORS, isFilterField, type FieldFilter } from './filters.js'
+import { DEFINITION_NAME, FILTER_OPERATORS, isFilter, type FieldFilter } from './filters.js'
 import {
   COHORTS,
   COMPARISONS,
@@ -146,9 +146,9 @@ function parseFilter(value: unknown): readonly FieldFilter[] {
   if (!Array.isArray(value) || !value.every(isText)) return []
   const [field = '', name, ...values] = value
   const operator = FILTER_OPERATORS.find((one) => one === name)
-  return operator === undefined || !isFilterField(field) || values.length === 0
-    ? []
-    : [{ field, operator, values }]
+  return operator !== undefined && isFilter({ field, operator, values })
+    ? [{ field, operator, values }]
+    : []
 }
 
 function parseTabs(flat: readonly unknown[]): Readonly<Record<string, string>> {

@@ -3,7 +3,7 @@ import type { Filter } from '../../contract/api.js'
 import { findClauseKind, nameCompared, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { listForms } from '../format/values.js'
 
-/** A field of events or of their sessions: a dimension of the API, or `event:prop:` and the name of a property. */
+/** A field of events or of their sessions: a dimension of the API, `event:prop:` and the name of a property, or one of `ChosenField`. */
 export type Field = string
 
 export const FILTER_OPERATORS = ['is', 'is_not', 'contains', 'contains_not'] as const
@@ -32,7 +32,61 @@ export const DEFINITION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 export const isTextField = (field: Field): boolean => findClauseKind(field) === 'string'
 
 /** Whether the field can be filtered by. */
-export const isFilterField = (field: Field): boolean => findClauseKind(field) !== undefined
+export const isFilterField = (field: Field): boolean =>
+  isChosenField(field) || findClauseKind(field) !== undefined
+
+interface ChosenFieldRow {
+  readonly name: string
+  readonly isValue: RegExp
+  /** Builds the filter that any of some values satisfies. */
+  readonly build: (values: readonly string[]) => Filter
+}
+
+/** The fields that have filters of their own in the API, and whose values are chosen from a list. A new one is a row. */
+export const CHOSEN_FIELDS = {
+  weekday: {
+    name: 'Weekday',
+    isValue: /^[1-7]$/,
+    build: (values) => ({ type: 'clock', weekdays: values.map(Number) }),
+  },
+  hour: {
+    name: 'Hour',
+    isValue: /^([01]\d|2[0-3])$/,
+    build: (values) => ({ type: 'clock', hours: values.map(Number) }),
+  },
+  segment: {
+    name: 'Segment',
+    isValue: DEFINITION_NAME,
+    build: (values) => {
+      const [first = '', ...others] = values
+      return others.length === 0
+        ? { type: 'segment', value: first }
+        : {
+            type: 'group',
+            operator: 'or',
+            filters: values.map((value) => ({ type: 'segment', value })),
+          }
+    },
+  },
+} as const satisfies Readonly<Record<string, ChosenFieldRow>>
+
+/** What the clock of the page's zone shows from `1`, Monday, and from `00`; or a segment of the project. */
+export type ChosenField = keyof typeof CHOSEN_FIELDS
+
+export const isChosenField = (field: Field): field is ChosenField =>
+  Object.hasOwn(CHOSEN_FIELDS, field)
+
+/** Lists the operators that compare a field: without a part of it where values are compared as a whole. */
+export const listOperators = (field: Field): readonly FilterOperator[] =>
+  isTextField(field) ? FILTER_OPERATORS : ['is', 'is_not']
+
+/** Whether a filter can be sent. Fields of events may have any text as a value. */
+export const isFilter = ({ field, operator, values }: FieldFilter): boolean =>
+  isFilterField(field) &&
+  values.length > 0 &&
+  (!isChosenField(field) ||
+    (listOperators(field).includes(operator) &&
+      values.every((value) => CHOSEN_FIELDS[field].isValue.test(value))))
 
 /** Whether the field is one of custom events. The others are of pages, or of all events of a session. */
 export const isEventField = (field: Field): boolean =>
@@ -43,6 +97,10 @@ export const isNegation = (operator: FilterOperator): boolean =>
 
 /** Builds the filter of the API, a condition on one event. `contains` ignores upper and lower case, and how paths are encoded. */
 export function toApiFilter({ field, operator, values }: FieldFilter): Filter {
+  if (isChosenField(field)) {
+    const chosen = CHOSEN_FIELDS[field].build([...new Set(values)])
+    return isNegation(operator) ? { type: 'group', operator: 'not', filters: [chosen] } : chosen
+  }
   const compared = { ...nameCompared(field), operator }
   return operator === 'contains' || operator === 'contains_not'
     ? {

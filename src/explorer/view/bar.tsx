@@ -10,9 +10,9 @@ import {
   set,
   type Change,
 } from '../state/changes.js'
-import { LIVE, type AskedState } from '../state/state.js'
+import { LIVE } from '../state/state.js'
 import { Select } from './controls.js'
-import { FilterMenu } from './filter-menu.js'
+import { FilterMenu, type ConditionSource } from './filter-menu.js'
 import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
@@ -23,19 +23,16 @@ import { Value } from './value.js'
 interface BarProps extends Parts {
   /** The name of the project; empty until it is known. */
   readonly name: string
-  /** The state whose period can be asked about. */
-  readonly asked: AskedState
+  /** What filters are built from. Its state has a period that can be asked about. */
+  readonly source: ConditionSource
   readonly project: Project | undefined
   /** The query about the whole period. */
   readonly totals: Query | undefined
   /** The query for the number of users on the site now. */
   readonly live: Query | undefined
-  readonly now: () => Date
-  /** The names of the event properties that can be searched. */
-  readonly properties: readonly string[]
 }
 
-export function Bar({ name, live, now, properties, asked, project, totals, ...parts }: BarProps) {
+export function Bar({ name, live, source, project, totals, ...parts }: BarProps) {
   const { state, change } = parts
   const [hasMore, setMore] = useState(false)
   const ref = useScrollPadding()
@@ -53,23 +50,23 @@ export function Bar({ name, live, now, properties, asked, project, totals, ...pa
         {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
         {users === 1 ? 'user' : 'users'} now
       </button>
-      <PeriodMenu {...parts} now={now} />
+      <PeriodMenu {...parts} now={source.now} />
       <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
         More
       </button>
       <div class={hasMore ? 'rest open' : 'rest'}>
         <ComparisonMenu {...parts} />
         <ZoneMenu {...parts} />
-        <GoalMenu {...parts} projectId={project?.id} />
-        <FilterMenu {...parts} state={asked} now={now} properties={properties} />
+        <GoalMenu {...parts} projectId={source.projectId} />
+        <FilterMenu {...source} change={change} />
         <button
           class="control"
           onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
         >
           Funnel
         </button>
-        <ShareMenu {...{ ...parts, asked, project, totals }} />
-        <Search {...parts} state={asked} now={now} properties={properties} />
+        <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
+        <Search {...parts} {...source} />
       </div>
       <FilterPills {...parts} />
     </header>

@@ -54,15 +54,11 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const since = project?.firstEventAt ?? undefined
   const site = project && `https://${project.domain}`
   const parts = { state, change, ownZone, responses, access, api, common, since, site }
+  const source = { state: asked, api, now, properties, projectId: project?.id }
   useAllTime(parts, find('cards'), setAllTime)
   return (
     <>
-      <Bar
-        {...parts}
-        {...{ asked, project, name, now, properties }}
-        totals={find('cards')}
-        live={find('now')}
-      />
+      <Bar {...parts} {...{ source, project, name }} totals={find('cards')} live={find('now')} />
       <main aria-busy={isAsking}>
         {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
@@ -88,7 +84,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         </div>
       </main>
       <Shortcuts browser={browser} change={change} />
-      <Dialogs {...parts} {...{ queries, known }} source={{ state: asked, api, now, properties }} />
+      <Dialogs {...parts} {...{ queries, known, source }} />
     </>
   )
 }

@@ -4,14 +4,15 @@ import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { QueryResponse } from '../client/contract.js'
 import { createResponses } from '../client/responses.js'
 import { nameValue } from '../format/values.js'
-import { OPERATOR_NAMES } from '../queries/filters.js'
-import { findTab, PANELS } from '../queries/panels.js'
+import { nameField, OPERATOR_NAMES } from '../queries/filters.js'
+import { PANELS } from '../queries/panels.js'
 import { buildValuesOf } from '../queries/search.js'
 import { addFilter } from '../state/changes.js'
 import {
-  FILTER_OPERATORS,
+  isChosenField,
   isFilterField,
-  isTextField,
+  listOperators,
+  type ChosenField,
   type FieldFilter,
   type FilterOperator,
 } from '../state/filters.js'
@@ -19,6 +20,7 @@ import type { AskedState } from '../state/state.js'
 import { useDebounced } from './controls.js'
 import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
+import { useList } from './use-list.js'
 import { useMissing } from './use-responses.js'
 
 export interface ConditionSource extends Pick<Parts, 'api'> {
@@ -26,6 +28,8 @@ export interface ConditionSource extends Pick<Parts, 'api'> {
   readonly now: () => Date
   /** The names of the event properties. */
   readonly properties: readonly string[]
+  /** Undefined while it is not known, and on public dashboards. */
+  readonly projectId: string | undefined
 }
 
 export function FilterMenu({ change, ...source }: ConditionSource & Pick<Parts, 'change'>) {
@@ -52,28 +56,35 @@ interface ConditionFormProps extends ConditionSource {
   readonly onCondition: (condition: FieldFilter) => void
 }
 
-/** Asks for a condition: a field, an operator and a value. */
+/** Asks for a condition: a field, an operator, and a value, or some of a list. */
 export function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormProps) {
-  const listId = useId()
   const [field, setField] = useState('page:path')
   const [operator, setOperator] = useState<FilterOperator>('is')
   const [text, setText] = useState('')
   const [typed, type] = useDebounced(text, setText)
+  const [chosen, setChosen] = useState<readonly string[]>([])
+  const segments = useList(source.api, isOpen ? source.projectId : undefined, 'segments')
   const values = useValues(source, field, text.trim(), isOpen)
-  const operators = FILTER_OPERATORS.filter(
-    (one) => isTextField(field) || one === 'is' || one === 'is_not',
-  )
-  const chosen = operators.includes(operator) ? operator : 'is'
-  const isPart = chosen.startsWith('contains')
+  const operators = listOperators(field)
+  const asked = operators.includes(operator) ? operator : 'is'
+  const listValues = (): readonly string[] => {
+    if (isChosenField(field)) return chosen
+    const name = typed.trim()
+    const isPart = asked.startsWith('contains')
+    return [(isPart ? undefined : values.find((one) => isNamed(field, one, name))) ?? name]
+  }
+  const clear = (): void => {
+    type('')
+    setChosen([])
+  }
+  const names = segments.map(({ name }) => name)
   return (
     <form
       class="condition"
       onSubmit={(event) => {
         event.preventDefault()
-        const name = typed.trim()
-        const value = isPart ? undefined : values.find((one) => isNamed(field, one, name))
-        type('')
-        onCondition({ field, operator: chosen, values: [value ?? name] })
+        clear()
+        onCondition({ field, operator: asked, values: listValues() })
       }}
     >
       <label>
@@ -81,13 +92,79 @@ export function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormP
         <FieldSelect
           field={field}
           properties={source.properties}
+          hasSegments={names.length > 0}
           onChange={(next) => {
-            type('')
+            clear()
             setField(next)
           }}
         />
       </label>
-      <OperatorSelect operators={operators} chosen={chosen} onChange={setOperator} />
+      <OperatorSelect operators={operators} chosen={asked} onChange={setOperator} />
+      {isChosenField(field) ? (
+        <Choices {...{ field, chosen }} options={CHOICES[field] ?? names} onChange={setChosen} />
+      ) : (
+        <ValueInput {...{ field, values, typed, type }} />
+      )}
+      <button class="control" type="submit" disabled={isChosenField(field) && chosen.length === 0}>
+        Add
+      </button>
+    </form>
+  )
+}
+
+const listNumbers = (from: number, to: number, digits: number): readonly string[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => String(from + i).padStart(digits, '0'))
+
+/** The values that can be chosen; undefined for those of the project. */
+const CHOICES: Readonly<Record<ChosenField, readonly string[] | undefined>> = {
+  weekday: listNumbers(1, 7, 1),
+  hour: listNumbers(0, 23, 2),
+  segment: undefined,
+}
+
+interface ChoicesProps {
+  readonly field: ChosenField
+  readonly options: readonly string[]
+  readonly chosen: readonly string[]
+  readonly onChange: (chosen: readonly string[]) => void
+}
+
+/** Chooses any number of values. */
+function Choices({ field, options, chosen, onChange }: ChoicesProps) {
+  return (
+    <fieldset class={`choices of-${field}`}>
+      <legend>{nameField(field)}</legend>
+      {options.map((value) => (
+        <label key={value} class="control">
+          <input
+            type="checkbox"
+            name="filter-choice"
+            value={value}
+            checked={chosen.includes(value)}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange(checked ? [...chosen, value] : chosen.filter((one) => one !== value))
+            }
+          />
+          {field === 'hour' ? value : nameValue(field, value)}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface ValueInputProps {
+  readonly field: string
+  /** The values that are suggested. */
+  readonly values: readonly string[]
+  readonly typed: string
+  readonly type: (text: string) => void
+}
+
+/** Asks for a value, and suggests those of the period. */
+function ValueInput({ field, values, typed, type }: ValueInputProps) {
+  const listId = useId()
+  return (
+    <>
       <label>
         Value
         <input
@@ -106,10 +183,7 @@ export function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormP
           <option key={value} value={nameValue(field, value)} />
         ))}
       </datalist>
-      <button class="control" type="submit">
-        Add
-      </button>
-    </form>
+    </>
   )
 }
 
@@ -150,11 +224,22 @@ function OperatorSelect({ operators, chosen, onChange }: OperatorSelectProps) {
 
 interface FieldSelectProps extends Pick<ConditionSource, 'properties'> {
   readonly field: string
+  /** Whether the project has segments. */
+  readonly hasSegments: boolean
   readonly onChange: (field: string) => void
 }
 
 /** Chooses one of all fields that can be filtered by, panel by panel. */
-function FieldSelect({ field: chosen, properties, onChange }: FieldSelectProps) {
+function FieldSelect({ field: chosen, properties, hasSegments, onChange }: FieldSelectProps) {
+  const groups = [
+    ...PANELS.map(({ id, name, tabs }) => {
+      const own = tabs.map((one) => one.id).filter(isFilterField)
+      const ofEvents = id === 'events' ? properties.map((one) => PROPERTY_PREFIX + one) : []
+      return [name, [...own, ...ofEvents]] as const
+    }),
+    ['Time', ['weekday', 'hour']] as const,
+    ['Project', hasSegments ? ['segment'] : []] as const,
+  ]
   return (
     <select
       class="control"
@@ -162,20 +247,17 @@ function FieldSelect({ field: chosen, properties, onChange }: FieldSelectProps) 
       value={chosen}
       onChange={({ currentTarget: { value } }) => onChange(value)}
     >
-      {PANELS.map(({ id, name, tabs }) => {
-        const own = tabs.map((one) => one.id).filter(isFilterField)
-        const fields =
-          id === 'events' ? [...own, ...properties.map((one) => PROPERTY_PREFIX + one)] : own
-        return fields.length === 0 ? null : (
-          <optgroup key={id} label={name}>
+      {groups
+        .filter(([, fields]) => fields.length > 0)
+        .map(([name, fields]) => (
+          <optgroup key={name} label={name}>
             {fields.map((field) => (
               <option key={field} value={field}>
-                {findTab(field)?.name ?? field}
+                {nameField(field)}
               </option>
             ))}
           </optgroup>
-        )
-      })}
+        ))}
     </select>
   )
 }
@@ -190,7 +272,7 @@ function useValues(
   const responses = useRef(createResponses()).current
   const scope = JSON.stringify([state.period, state.zone])
   const queries = useMemo(
-    () => (isOpen ? [buildValuesOf(field, state, text)] : []),
+    () => (isOpen && !isChosenField(field) ? [buildValuesOf(field, state, text)] : []),
     [isOpen, field, text, scope],
   )
   useMissing({ api, responses, queries, now })

@@ -35,11 +35,18 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
   metric: fc.constantFrom(...CARD_METRICS),
   goal: fc.constantFrom(undefined, 'purchase', 'sign-up.2'),
   filters: fc.array(
-    fc.record({
-      field,
-      operator: fc.constantFrom(...FILTER_OPERATORS),
-      values: fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 3 }),
-    }),
+    fc.oneof(
+      fc.record({
+        field,
+        operator: fc.constantFrom(...FILTER_OPERATORS),
+        values: fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 3 }),
+      }),
+      fc.constantFrom(
+        { field: 'weekday', operator: 'is' as const, values: ['6', '7'] },
+        { field: 'hour', operator: 'is_not' as const, values: ['00', '23'] },
+        { field: 'segment', operator: 'is' as const, values: ['mobile-de'] },
+      ),
+    ),
     { maxLength: 4 },
   ),
   join: fc.constantFrom('and', 'or'),
@@ -99,6 +106,8 @@ test.each([
   '?filters=[["password","is","x"]]',
   '?filters=[["country","is"]]',
   '?filters=[["country","is",1]]',
+  '?filters=[["weekday","is","8"],["weekday","is"],["weekday","contains","1"]]',
+  '?filters=[["hour","is","9"],["hour","is","24"],["segment","is",""],["segment","is","-"]]',
   '?filters={"a":1}',
   '?filters=[',
   '?tabs=7',

@@ -1,5 +1,6 @@
 /** Filters of the page, and those of the API that they stand for. */
 import { expect, test } from '@jest/globals'
+import { describeFilter } from '../../../src/explorer/queries/filters.js'
 import { negateFilter } from '../../../src/explorer/state/changes.js'
 import { toApiFilter, type FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
@@ -31,6 +32,30 @@ const TABLE: readonly [FieldFilter, object][] = [
     filter('utm_campaign', 'contains', 'Sale'),
     { field: 'utm_campaign', operator: 'contains', value: ['Sale'], case_sensitive: false },
   ],
+  [filter('weekday', 'is', '6', '7', '6'), { type: 'clock', weekdays: [6, 7] }],
+  [filter('hour', 'is', '09', '23'), { type: 'clock', hours: [9, 23] }],
+  [
+    filter('hour', 'is_not', '00'),
+    { type: 'group', operator: 'not', filters: [{ type: 'clock', hours: [0] }] },
+  ],
+  [filter('segment', 'is', 'firefox'), { type: 'segment', value: 'firefox' }],
+  [
+    filter('segment', 'is_not', 'firefox', 'a.b'),
+    {
+      type: 'group',
+      operator: 'not',
+      filters: [
+        {
+          type: 'group',
+          operator: 'or',
+          filters: [
+            { type: 'segment', value: 'firefox' },
+            { type: 'segment', value: 'a.b' },
+          ],
+        },
+      ],
+    },
+  ],
   [filter('event:prop:plan', 'is', 'pro'), { property: 'plan', operator: 'is', value: ['pro'] }],
 ]
 
@@ -46,6 +71,16 @@ test('the API takes each of them', async () => {
     filters,
   })
   expect(body.filters).toEqual(filters)
+})
+
+test.each([
+  [filter('weekday', 'is', '7', '6'), 'Weekday is Sat or Sun'],
+  [filter('weekday', 'is_not', '1'), 'Weekday is not Mon'],
+  [filter('hour', 'is', '11', '09', '10', '20'), 'Hour is 09:00–12:00 or 20:00–21:00'],
+  [filter('hour', 'is_not', '23'), 'Hour is not 23:00–24:00'],
+  [filter('segment', 'is', 'a', 'b'), 'Segment is a or b'],
+])('%j is called %s', (given, want) => {
+  expect(describeFilter(given)).toBe(want)
 })
 
 const GERMANY = filter('country', 'is', 'DE')

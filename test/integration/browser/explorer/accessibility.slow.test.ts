@@ -24,6 +24,7 @@ describeExplorer('the explorer', (started) => {
       'the page with filters and retention',
       '?filters=[["country","is","DE"],["browser","is","Safari"]]&tabs=["users","retention"]',
     ],
+    ['the page with a goal', '?goal=pro&metric=conversion_rate&filters=[["weekday","is","6"]]'],
     ['the dialog', `?details=${DETAILS}`],
     ['a period without events', '?period=2020-01-01..2020-01-31'],
   ] as const
@@ -46,6 +47,18 @@ describeExplorer('the explorer', (started) => {
     ['.period .opened', (page) => page.click('.period summary')],
     ['.compare .opened', (page) => page.click('.compare summary')],
     ['.filter .opened', (page) => page.click('.filter summary')],
+    ...(['weekday', 'hour', 'segment'] as const).map(
+      (field) =>
+        [
+          `.choices.of-${field}`,
+          async (page: Page) => {
+            await page.click('.filter summary')
+            await page.waitForSelector('select[name=filter-field] [value=segment]')
+            await page.select('select[name=filter-field]', field)
+            await page.click('.filter .choices input')
+          },
+        ] as const,
+    ),
     [
       '.search [aria-selected=true]',
       async (page) => {

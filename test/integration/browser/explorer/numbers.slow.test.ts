@@ -1,5 +1,6 @@
 /** The explorer in a real browser: every number on it is the one that the API answers to the query in its menu. */
 import { expect } from '@jest/globals'
+import fc from 'fast-check'
 import type { HTTPRequest } from 'puppeteer-core'
 import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
 import { expectRows, expectShares } from './expected.js'
@@ -7,7 +8,9 @@ import { describeExplorer, type StartedExplorer } from './describe-explorer.js'
 import type { ExplorerPage } from './explorer-page.js'
 import { askApi, MARKUP } from './project.js'
 import { readAttribute, readTexts } from './read-page.js'
-import { thoroughTest as test } from '../../../support/effort.js'
+import { formatState } from '../../../../src/explorer/state/address.js'
+import { scaled, thoroughTest as test } from '../../../support/effort.js'
+import { explorerStates } from './states.js'
 
 /** When the first event of the project was. */
 const SINCE = Date.parse('2025-12-09T00:00:00Z')
@@ -133,6 +136,16 @@ describeExplorer('the explorer', (started) => {
     explore(query, async (explorer) => {
       expect(await check(explorer)).toMatchObject({ cards: 8, chart: expect.any(Number) })
     }),
+  )
+
+  const RANDOM_STATES = fc.sample(explorerStates, { numRuns: scaled(2), seed: 20260301 })
+
+  test.each(RANDOM_STATES.map((state) => [`?${formatState(state)}`]))(
+    'in the random state %s, the numbers are those of the queries',
+    (query) =>
+      explore(query, async (explorer) => {
+        expect(await check(explorer)).toMatchObject({ cards: expect.any(Number) })
+      }),
   )
 
   const TOO_MANY = 'more than the 1,000 that the chart shows: the interval is automatic.'

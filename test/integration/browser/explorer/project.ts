@@ -74,9 +74,9 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     kind: 'segment',
-    name: 'german-phones',
+    name: 'french-phones',
     filters: [
-      { field: 'country', operator: 'is', value: ['DE'] },
+      { field: 'country', operator: 'is', value: ['FR'] },
       { field: 'device_type', operator: 'is', value: ['mobile'] },
     ],
     value: null,
