@@ -52,7 +52,7 @@ describeExplorer('the explorer', (started) => {
         [
           `.choices.of-${field}`,
           async (page: Page) => {
-            await page.click('.filter summary')
+            await page.evaluate(`document.querySelector('.filter').open = true`)
             await page.waitForSelector('select[name=filter-field] [value=segment]')
             await page.select('select[name=filter-field]', field)
             await page.click('.filter .choices input')
@@ -86,6 +86,26 @@ describeExplorer('the explorer', (started) => {
         await open(page)
         expect(await findFaults(page)).toEqual([])
         expect(await isShown(page, opened)).toBe(true)
+        await page.keyboard.press('Escape')
+      }
+      await close()
+    },
+  )
+
+  test.each([390, 800, 1000, 1440])(
+    'every menu of the bar lies on a screen of %i pixels, and the filter can be chosen by a tap',
+    async (width) => {
+      const { page, close } = await openExplorer(started().browser, started().service, '?goal=pro')
+      await page.setViewport({ width, height: 800 })
+      await page.evaluate(`document.querySelector('.more').click()`)
+      for (const menu of ['.period', '.compare', '.filter', '.share']) {
+        await page.click(`${menu} summary`)
+        if (menu === '.filter') await page.select('select[name=filter-field]', 'hour')
+        const { left, right } = (await page.evaluate(
+          `document.querySelector('${menu} .opened').getBoundingClientRect().toJSON()`,
+        )) as { left: number; right: number }
+        expect({ menu, isOn: left >= 0 && right <= width }).toEqual({ menu, isOn: true })
+        if (menu === '.filter') await page.click('.filter .choices input')
         await page.keyboard.press('Escape')
       }
       await close()
