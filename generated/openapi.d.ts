@@ -1657,7 +1657,7 @@ export interface components {
         readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
-         * @description A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+         * @description A time series, with buckets of one `minute`, 15 minutes, one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
          *
          *     With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
          *     buckets:
@@ -1676,14 +1676,15 @@ export interface components {
          *     `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
          *     of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
          *
-         *     `interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
+         *     `interval:minute` is for periods of at most 24 hours, `interval:15minutes` for periods of at most 15 days; either may have an hour
+         *     more in a `time_zone` other than UTC, for a clock that is set back.
          *     A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
          *     other rows.
          * @example interval:auto
          * @example interval:week
          * @enum {string}
          */
-        readonly Interval: "interval:auto" | "interval:minute" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
+        readonly Interval: "interval:auto" | "interval:minute" | "interval:15minutes" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
         /**
          * Time zone
          * @description The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
@@ -1751,7 +1752,7 @@ export interface components {
          * @example day
          * @enum {string}
          */
-        readonly BucketSize: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
+        readonly BucketSize: "minute" | "15minutes" | "hour" | "day" | "week" | "month" | "quarter" | "year";
         /**
          * Dimension
          * @description Session attributes (every event has those of its session's first event):

@@ -415,6 +415,7 @@ DefinitionName: TypeAlias = str
 Interval: TypeAlias = Literal[
     "interval:auto",
     "interval:minute",
+    "interval:15minutes",
     "interval:hour",
     "interval:day",
     "interval:week",
@@ -422,7 +423,7 @@ Interval: TypeAlias = Literal[
     "interval:quarter",
     "interval:year",
 ]
-"""A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+"""A time series, with buckets of one `minute`, 15 minutes, one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
 
 With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
 buckets:
@@ -441,7 +442,8 @@ end of the period. In an empty bucket the counts are 0, and rates and means are 
 `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
 of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
 
-`interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
+`interval:minute` is for periods of at most 24 hours, `interval:15minutes` for periods of at most 15 days; either may have an hour
+more in a `time_zone` other than UTC, for a clock that is set back.
 A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
 other rows.
 """
@@ -1169,7 +1171,16 @@ many as make it end before the period starts, for `previous_year` by 52. Not all
 """
 
 
-BucketSize: TypeAlias = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
+BucketSize: TypeAlias = Literal[
+    "minute",
+    "15minutes",
+    "hour",
+    "day",
+    "week",
+    "month",
+    "quarter",
+    "year",
+]
 """The size of the buckets of a time series."""
 
 
