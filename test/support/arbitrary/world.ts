@@ -47,7 +47,7 @@ const VALUES = [
 const value = fc.constantFrom(...VALUES)
 const COUNTRIES = ['', 'DE', 'FR', 'US']
 const PATHS = ['', '/', '/a', '/a%', '/a_b', '/b\\', '/ü', '/%2Fa']
-const NAMES = ['pageview', 'pageview', 'pageview', 'signup', 'Signup', "it's"]
+const NAMES = ['pageview', 'pageview', 'pageview', 'pageleave', 'signup', 'Signup', "it's"]
 const PROPERTIES = ['plan', '', 'a.b', '__proto__', '😀'].filter((name) => name !== '')
 const { document } = readSpec('openapi')
 /** Every metric of the contract. */
