@@ -141,7 +141,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/cli.ts', 'src/explorer/main.tsx'],
+    ignores: ['src/cli.ts', 'src/explorer/main.tsx', 'src/http/site/browser/pageleave/tally-*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

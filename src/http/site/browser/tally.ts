@@ -69,7 +69,7 @@ function start(): void {
         event_id: crypto.getRandomValues(new Uint32Array(4)).join('-'),
         name: name.slice(0, 128),
         // In a single-page app, the address has changed by the time that a pageview ends.
-        url: ((name == 'pageleave' && state.page) || location.href).slice(0, 8192),
+        url: ((name == 'pageleave' ? state.page : undefined) ?? location.href).slice(0, 8192),
         referrer_url: referrer,
         properties: limitProperties(properties),
       }
@@ -103,11 +103,11 @@ function start(): void {
 }
 
 /** Whether the user wants no events from this browser. Where storage is blocked, nobody can have said so. */
-function isIgnored(): boolean | undefined {
+function isIgnored(): boolean {
   try {
     return localStorage['tally_ignore'] == 'true'
   } catch {
-    return
+    return false
   }
 }
 
@@ -116,7 +116,7 @@ function loadBeside(tag: HTMLScriptElement, name: string): void {
   try {
     const script = document.createElement('script')
     script.src = tag.src.replace(/\.js(?!.*\.js)/, name)
-    script.nonce = tag.nonce || ''
+    script.nonce = tag.nonce ?? ''
     document.head.append(script)
   } catch {
     // The page allows no scripts that others load. It must not fail.

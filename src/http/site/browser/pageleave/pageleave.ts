@@ -23,15 +23,23 @@ const LONGEST_MS = 29 * MINUTE_MS
 /** The state of the tracking script; undefined if the page has replaced it. */
 export const findState = (): CallQueue | undefined => window.tally?.q
 
-/** Sends what the meters measure of the pageview that has begun, and of those to come. */
-export function measurePageviews(state: CallQueue, meters: readonly Meter[]): void {
+/**
+ * Sends what the meters measure of the pageview that has begun, and of those to come.
+ *
+ * @param now the clock, in milliseconds; it also advances while the computer sleeps
+ */
+export function measurePageviews(
+  state: CallQueue,
+  meters: readonly Meter[],
+  now: () => number,
+): void {
   let startedAt = 0
   let isRunning = false
   let isRestored = false
   let timer = 0
 
   const start = (isLoaded: boolean): void => {
-    startedAt = Date.now()
+    startedAt = now()
     isRunning = true
     for (const meter of meters) meter.start(isLoaded)
     clearTimeout(timer)
@@ -42,9 +50,12 @@ export function measurePageviews(state: CallQueue, meters: readonly Meter[]): vo
 
   const send = (isLeft: boolean): void => {
     // Without a pageview there is none that ends. A computer that slept wakes up later than its timer.
-    const isOfVisit = Date.now() - startedAt < LONGEST_MS + MINUTE_MS
+    const isOfVisit = now() - startedAt < LONGEST_MS + MINUTE_MS
     if (isRunning && state.page !== undefined && isOfVisit) {
-      const measured: Measured = Object.assign({}, ...meters.map((meter) => meter.read(isLeft)))
+      const measured: Measured = meters.reduce(
+        (all, meter) => ({ ...all, ...meter.read(isLeft) }),
+        {},
+      )
       if (Object.keys(measured)[0]) state.push(['pageleave', measured])
     }
     isRunning = isRunning && state.page === undefined

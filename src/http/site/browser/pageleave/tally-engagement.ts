@@ -4,4 +4,4 @@ import { createEngagementMeter } from './engagement.js'
 import { findState, measurePageviews } from './pageleave.js'
 
 const state = findState()
-if (state?.on) measurePageviews(state, [createEngagementMeter()])
+if (state?.on) measurePageviews(state, [createEngagementMeter()], () => Date.now())

@@ -7,5 +7,5 @@ import { createVitalsMeter } from './vitals.js'
 const state = findState()
 if (state?.on) {
   const engagement = 'engagement' in state.on ? [createEngagementMeter()] : []
-  measurePageviews(state, [createVitalsMeter(), ...engagement])
+  measurePageviews(state, [createVitalsMeter(), ...engagement], () => Date.now())
 }
