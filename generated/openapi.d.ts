@@ -135,8 +135,8 @@ export interface paths {
          *
          *     - The **anchor** is `from` or `to`: filters, as those of a funnel's step. It is the first event of a visit that matches them, so a visit has
          *       one anchor. `from` counts the steps after it, `to` those before it. Step 1 is the nearest one.
-         *     - Steps are the pageviews of the visit, by path. With `kinds: [page, event]`, custom events are steps, too, by name. What is repeated
-         *       at once is one step: a page that is loaded again, also one that is the anchor.
+         *     - Steps are the pageviews of the visit, by path. With `kinds: [page, event]`, custom events are steps, too, by name; `pageleave` is none. What is
+         *       repeated at once is one step: a page that is loaded again, also one that is the anchor.
          *     - A step has a row for each of its `limit` largest pages and events, one of the kind `other` for the rest, and one of the kind `none` for visits without such
          *       a step: they had ended, or with `to` had not begun. Rows without visits are left out.
          *     - All events lie in the period and match `filters`. Events of the same millisecond are in the order of pages and events, and then of their paths and names.
@@ -1619,7 +1619,7 @@ export interface components {
          *     - `pageviews`: the number of matching pageviews in the period.
          *     - `events`: the number of matching custom events in the period.
          *     - `bounce_rate`: 100 × bounces ÷ visits, over the matching visits that *started* in the period. From 0 to
-         *       100, rounded to two decimals; `null` if there is no such visit.
+         *       100, rounded to two decimals; `null` if there is no such visit. A bounce has one pageview, and no custom event but `pageleave`.
          *     - `visit_duration`: the mean time from the first to the last event of these visits, in seconds, rounded to
          *       two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
          *     - `visits`: the number of these visits.
@@ -1693,7 +1693,7 @@ export interface components {
          *
          *     - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
          *       `Z` stays the moment that it is. `period` is given in UTC.
-         *     - Buckets are hours, days, weeks, months, quarters and years of the zone. `group.date` is the start of the bucket with its
+         *     - Buckets are those of the zone's clock and calendar, from minutes to years. `group.date` is the start of the bucket with its
          *       offset from UTC, such as `2026-03-29T00:00:00+01:00`.
          *     - A day starts at the first moment at which the clock of the zone shows it. It has 23 or 25 hours where the clock is
          *       changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.

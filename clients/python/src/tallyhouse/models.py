@@ -291,7 +291,7 @@ Metric: TypeAlias = Literal[
 - `pageviews`: the number of matching pageviews in the period.
 - `events`: the number of matching custom events in the period.
 - `bounce_rate`: 100 × bounces ÷ visits, over the matching visits that *started* in the period. From 0 to
-  100, rounded to two decimals; `null` if there is no such visit.
+  100, rounded to two decimals; `null` if there is no such visit. A bounce has one pageview, and no custom event but `pageleave`.
 - `visit_duration`: the mean time from the first to the last event of these visits, in seconds, rounded to
   two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
 - `visits`: the number of these visits.
@@ -1133,7 +1133,7 @@ that zone, and has it in `query`. Names that the service does not know are rejec
 
 - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
   `Z` stays the moment that it is. `period` is given in UTC.
-- Buckets are hours, days, weeks, months, quarters and years of the zone. `group.date` is the start of the bucket with its
+- Buckets are those of the zone's clock and calendar, from minutes to years. `group.date` is the start of the bucket with its
   offset from UTC, such as `2026-03-29T00:00:00+01:00`.
 - A day starts at the first moment at which the clock of the zone shows it. It has 23 or 25 hours where the clock is
   changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.
@@ -2276,7 +2276,9 @@ class EventFields(TypedDict):
     """
 
     name: NotRequired[str | None]
-    """The name of the event. `pageview` makes it a pageview, any other name a custom event. Default: `pageview`."""
+    """The name of the event. `pageview` makes it a pageview, any other name a custom event. `pageleave` is the custom event with
+    which the tracking script says what a pageview measured: it makes no visit more than a bounce. Default: `pageview`.
+    """
 
     anonymous: NotRequired[bool | None]
     """Whether the user was not identified. Default: true if `user_id` is absent, otherwise false."""
