@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32s, type Sql } from '../clickhouse/sql.js'
-import { countOpenChanges, endChanges, NEXT_CHANGE, writeStates } from './left-changes.js'
+import {
+  countOpenChanges,
+  endChanges,
+  NEXT_CHANGE,
+  STATE_COLUMNS,
+  writeStates,
+  type Replaced,
+} from './left-changes.js'
 import { NOTICE_MS } from './timing.js'
 
 /** What queries of a project do not see, although its rows are still stored. */
@@ -26,8 +33,12 @@ export interface Change {
   settle(): Promise<void>
   /** Records that the change becomes visible from now on. Until it ends, no query is answered, so that none sees a part of it. */
   publish(): Promise<void>
-  /** Records that all of the change is visible. If it is not called, the next holder of the loader lease does it. */
-  end(): Promise<void>
+  /**
+   * Records that all of the change is visible. If it is not called, the next holder of the loader lease does it.
+   *
+   * @param replaced groups of users whose earlier rows are still stored; queries do not count them until `endReplacing`
+   */
+  end(replaced?: Replaced): Promise<void>
   /** Ends the change, whose only effect is what queries of the projects do not see from now on. */
   endHiding(hidden: Hidden): Promise<void>
 }
@@ -62,8 +73,10 @@ export async function announceChange(
   const announcement = sql`toUUID(${string(randomUUID())})`
   await writer.execute(
     statement(sql`
-INSERT INTO project_changes (project_id, change, is_open, announcement, published, hidden_users, kept_from)
-SELECT changing.project_id, ${NEXT_CHANGE}, true, ${announcement}, earlier.published, earlier.hidden_users, earlier.kept_from
+INSERT INTO project_changes (${STATE_COLUMNS})
+SELECT
+  changing.project_id, ${NEXT_CHANGE}, true, ${announcement}, earlier.published, earlier.hidden_users, earlier.kept_from,
+  earlier.replaced_groups, earlier.replaced_before
 FROM (SELECT DISTINCT project_id FROM (${projects})) AS changing
 LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
   )
@@ -82,7 +95,7 @@ LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
     },
     publish: () => writeStates(writer, isOwn, { isOpen: true, published: announcement }),
     // A process that was suspended ends only what nobody has announced again.
-    end: () => endChanges(writer, isOwn),
+    end: (replaced) => endChanges(writer, isOwn, replaced),
     endHiding: ({ users, keptFrom }) =>
       writeStates(writer, isOwn, {
         isOpen: false,

@@ -157,7 +157,7 @@ async function applyDeletion(
     writer.execute(statement(sql`DELETE FROM events WHERE ${own}`)),
     writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`)),
     applyRetraction(writer, tables),
-    removeUsersFromRollups(writer, groups, deletion.number),
+    removeUsersFromRollups(writer, { stale: groups, generation: deletion.number }),
   ])
   for (const table of USER_TABLES) {
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
