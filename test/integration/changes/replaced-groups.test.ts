@@ -41,9 +41,12 @@ FROM ${identifier(rollup.name)} WHERE project_id = ${string(id)} AND country != 
 GROUP BY country HAVING users > 0`),
       { settings: readAt([id], moment, name) },
     )
-    return [rollup.name, rows]
+    return [rollup.name, rows] as const
   })
-  return { isReplacing: moment.isReplacing, users: Object.fromEntries(await Promise.all(counts)) }
+  return {
+    isReplacing: moment.isReplacing,
+    users: Object.fromEntries(await Promise.all(counts)) as Record<string, unknown>,
+  }
 }
 
 const IN_AUSTRIA = [{ country: 'AT', users: 1 }]
