@@ -13,15 +13,16 @@ import {
 } from './left-changes.js'
 import { NOTICE_MS } from './timing.js'
 
-/** What queries of a project do not see, although its rows are still stored. */
-export interface Hidden {
-  /** The numbers of users. */
-  readonly users: readonly number[]
-  /** The first day that is kept, such as `2026-01-31`; null for all days. */
-  readonly keptFrom: string | null
-}
-
-const NOTHING: Hidden = { users: [], keptFrom: null }
+/** What queries of a project do not see, although its rows are still stored: some users, or the days before one. */
+export type Hidden =
+  | {
+      /** The numbers of the users. */
+      readonly users: readonly number[]
+    }
+  | {
+      /** The first day that is kept, such as `2026-01-31`; null for all days. */
+      readonly keptFrom: string | null
+    }
 
 /** A change that was announced. */
 export interface Change {
@@ -39,7 +40,7 @@ export interface Change {
    * @param replaced groups of users whose earlier rows are still stored; queries do not count them until `endReplacing`
    */
   end(replaced?: Replaced): Promise<void>
-  /** Ends the change, whose only effect is what queries of the projects do not see from now on. */
+  /** Ends the change, whose only effect is what queries of the projects do not see from now on. Other rows stay hidden. */
   endHiding(hidden: Hidden): Promise<void>
 }
 
@@ -96,12 +97,13 @@ LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
     publish: () => writeStates(writer, isOwn, { isOpen: true, published: announcement }),
     // A process that was suspended ends only what nobody has announced again.
     end: (replaced) => endChanges(writer, isOwn, replaced),
-    endHiding: ({ users, keptFrom }) =>
+    endHiding: (hidden) =>
       writeStates(writer, isOwn, {
         isOpen: false,
         published: announcement,
-        hiddenUsers: uint32s(users),
-        keptFrom: sql`toDate(${string(keptFrom ?? '1970-01-01')})`,
+        ...('users' in hidden
+          ? { hiddenUsers: uint32s(hidden.users) }
+          : { keptFrom: sql`toDate(${string(hidden.keptFrom ?? '1970-01-01')})` }),
       }),
   }
 }
@@ -150,14 +152,15 @@ export async function withHidden(
 ): Promise<void> {
   await hide(writer, projectId, hidden, noticeMs)
   await work()
-  await hide(writer, projectId, NOTHING, noticeMs)
+  await hide(writer, projectId, 'users' in hidden ? { users: [] } : { keptFrom: null }, noticeMs)
 }
 
-async function hide(
+/** Hides rows until they are hidden no longer, or others are. The caller holds the loader lease, and deletes them later by `withHidden`. */
+export async function hide(
   writer: Connection,
   projectId: string,
   hidden: Hidden,
-  noticeMs: number,
+  noticeMs = NOTICE_MS,
 ): Promise<void> {
   const change = await announceChange(writer, selectProject(projectId), noticeMs)
   await change.settle()
