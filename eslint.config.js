@@ -14,7 +14,7 @@ const ROOMS = [
   { room: 'clickhouse' },
   { room: 'config', except: ['contract'] },
   { room: 'model', except: ['config'] },
-  { room: 'changes', except: ['contract', 'config', 'model'] },
+  { room: 'changes', except: ['contract', 'config'] },
   { room: 'analytics', except: ['config', 'changes'] },
   { room: 'rollups', except: ['config', 'analytics'] },
   { room: 'projects', except: ['config', 'changes', 'analytics', 'rollups'] },
