@@ -26,6 +26,8 @@ export type Note = Schemas['Note']
 export type NewNote = Schemas['NewNote']
 export type NoteList = Schemas['NoteList']
 /** What a goal is. A segment has no value. */
+export type GoalList = Schemas['GoalList']
+export type SegmentList = Schemas['SegmentList']
 export type GoalSettings = Schemas['GoalSettings']
 /** An entry of the audit log. */
 export type Change = Schemas['Change']

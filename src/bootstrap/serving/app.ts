@@ -20,7 +20,11 @@ import {
   type PaceRefusal,
 } from '../../http/query/slow-refusals.js'
 import type { ManagementApi } from '../../http/management/management-api.js'
-import { buildManagementRoutes, limitAdmins } from '../../http/management/routes.js'
+import {
+  buildManagementRoutes,
+  buildProjectKeyRoutes,
+  limitAdmins,
+} from '../../http/management/routes.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
@@ -66,8 +70,10 @@ export interface AppDependencies extends ShellDependencies, Readiness {
   readonly api: ApiDependencies | undefined
   /** Undefined if this process does not collect events. */
   readonly collector: CollectorDependencies | undefined
-  /** Undefined if this application does not serve management. */
+  /** Undefined if this process does not serve the query API. */
   readonly management?: ManagementApi | undefined
+  /** Whether management has a port of its own. What API keys of projects may read of it is served here, too. */
+  readonly isManagementApart?: boolean
   readonly contract: Contract
   /** When refusals of API keys are sent; the pace of a service if left out. */
   readonly pace?: PaceRefusal
@@ -78,7 +84,7 @@ export interface AppDependencies extends ShellDependencies, Readiness {
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
   const { api, collector, management, contract, logger, shutdown, pages = [] } = dependencies
-  const { pace = createRefusalPace() } = dependencies
+  const { pace = createRefusalPace(), isManagementApart = false } = dependencies
   const counters = createCounters(api)
   const app = createShell(
     dependencies,
@@ -94,7 +100,7 @@ export function createApp(dependencies: AppDependencies): Express {
   )
   if (api !== undefined) app.use(refuseOddNames)
   const limit = limitAdmins({ rateLimit: management?.rateLimit ?? 0 })
-  if (management !== undefined) {
+  if (management !== undefined && !isManagementApart) {
     // Before the route of API keys, to which it leaves their requests.
     const handlers = buildManagementMcp(management, contract, limit, shutdown.stopping)
     app.post('/mcp', passOtherKeys, ...handlers)
@@ -103,7 +109,14 @@ export function createApp(dependencies: AppDependencies): Express {
     ...(collector === undefined ? {} : buildCollectorRoutes(collector, dependencies)),
     ...(api === undefined ? {} : buildQueryRoutes(api, counters, contract, shutdown)),
     ...(management &&
-      buildManagementRoutes(management, contract, limit, shutdown.stopping, api?.authenticate)),
+      api &&
+      (isManagementApart ? buildProjectKeyRoutes : buildManagementRoutes)(
+        management,
+        contract,
+        limit,
+        shutdown.stopping,
+        api.authenticate,
+      )),
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter(collector.scriptName))

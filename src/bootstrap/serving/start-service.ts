@@ -51,7 +51,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const isApart = config.managementPort !== undefined
   const app = createApp({
     api,
-    management: isApart ? undefined : management,
+    management,
+    isManagementApart: isApart,
     trustedProxies: config.trustedProxies,
     collector: collects && createCollector(options, collects, shutdown.stopping),
     isReady: cacheProbe((timeoutMs) => cluster.home.store.lookups.ping(timeoutMs)),

@@ -1,5 +1,5 @@
 /** The points of the chart, from the response to its query, and the period that a click on a point zooms into. */
-import type { MetricName, QueryResponse } from '../client/contract.js'
+import type { QueryResponse, ShownMetric } from '../client/contract.js'
 import { CLOCK_MS, isOfClock, type BucketSize } from '../format/dates.js'
 import { addDays, addMonths, clockIn, formatSecond } from '../state/periods.js'
 import type { Range } from '../state/state.js'
@@ -17,7 +17,7 @@ export interface Point {
 }
 
 export interface Series {
-  readonly metric: MetricName
+  readonly metric: ShownMetric
   readonly size: BucketSize
   readonly points: readonly Point[]
   readonly isCompared: boolean
@@ -44,7 +44,9 @@ export function readSeries(
   { endsNow, now, zone, fillsDay = false }: SeriesOptions,
 ): Series {
   const { query, period, data, comparison, pagination } = response
-  const [metric = 'users'] = query.metrics.filter((one) => typeof one === 'string')
+  const [first = 'users'] = query.metrics
+  // The page asks for metrics by these names.
+  const metric = (typeof first === 'string' ? first : first.as) as ShownMetric
   const size = query.interval ?? 'day'
   const hasBegun = (date: string | undefined): boolean =>
     endsNow || Date.parse(date ?? '') <= now.getTime()

@@ -1,5 +1,5 @@
 /** Asks the API. */
-import type { Note, NoteList } from '../../contract/management-api.js'
+import type { GoalList, NoteList, SegmentList } from '../../contract/management-api.js'
 import type { Access } from './access.js'
 import type { BatchBody, BatchResult, Explanation, Project, Query } from './contract.js'
 import { ApiFailure, BROKEN_OFF, describeFailure, isErrorResponse } from './failure.js'
@@ -17,13 +17,20 @@ export interface Api {
   ) => AsyncIterable<readonly BatchResult[]>
   /** The project of the key. */
   readonly readProject: () => Promise<Project>
-  /** All notes of a project, the earliest first. */
-  readonly readNotes: (project: string) => Promise<readonly Note[]>
+  /** All that a project has of a kind: its notes, the earliest first, or its goals or segments by their names. */
+  readonly readList: ReadList
   /** How a body would be answered. @param path of the operation that explains it */
   readonly explain: (path: string, body: object) => Promise<Explanation>
   /** Reads a table as CSV. One that breaks off is a failure, too. */
   readonly readTable: (table: { readonly path: string; readonly body: object }) => Promise<CsvTable>
 }
+
+/** What a project has that the page reads, by the last part of its path. */
+export type ProjectLists = Pick<NoteList, 'notes'> & GoalList & SegmentList
+type ReadList = <Kind extends keyof ProjectLists>(
+  project: string,
+  kind: Kind,
+) => Promise<ProjectLists[Kind]>
 
 interface CsvTable {
   readonly content: Blob
@@ -64,8 +71,10 @@ export function connectApi({ base, key }: Access): Api {
     },
     readProject: async () =>
       ((await readBody(await send('/v1/project'))) as { project: Project }).project,
-    readNotes: async (project) =>
-      ((await readBody(await send(`/v1/projects/${project}/notes`))) as NoteList).notes,
+    readList: async (project, kind) => {
+      const body = (await readBody(await send(`/v1/projects/${project}/${kind}`))) as ProjectLists
+      return body[kind]
+    },
     explain: async (path, body) =>
       (await readBody(
         await send(path, { method: 'POST', body: JSON.stringify(body) }),

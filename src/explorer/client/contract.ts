@@ -23,6 +23,10 @@ export type ErrorResponse = Schemas['ErrorResponse']
 export type Project = Schemas['Project']
 export type Row = Schemas['QueryRow']
 export type MetricName = Schemas['Metric']
+/** A metric of the goal that is chosen. */
+export type GoalMetricName = Extract<Schemas['GoalFunction'], 'conversions' | 'conversion_rate'>
+/** A metric that the page shows. In rows, those of the goal have their own names. */
+export type ShownMetric = MetricName | GoalMetricName
 
 /** A query of the page, and the part of the page that its response is for. */
 export type Query = { readonly id: string } & (

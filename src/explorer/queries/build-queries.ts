@@ -1,10 +1,11 @@
 /** The queries of a page in a state: one batch. */
 import { MAX_BUCKETS } from '../state/intervals.js'
-import { CARD_METRICS, type AskedState } from '../state/state.js'
+import { listCardMetrics, type AskedState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQueries } from './details.js'
 import { buildFunnelQueries } from './funnel.js'
 import { selectsEvents, type KnownValues } from './filters.js'
+import { buildMetrics, listGoalMetrics } from './metrics.js'
 import { buildComparison, buildScope, buildScopeInUtc, buildTabScope, groupBy } from './scope.js'
 import type { Query } from '../client/contract.js'
 
@@ -25,7 +26,11 @@ export function buildQueries(state: AskedState, known?: KnownValues): readonly Q
     {
       id: 'cards',
       operation: 'query',
-      body: { ...buildScope(state), metrics: [...CARD_METRICS], ...buildComparison(state) },
+      body: {
+        ...buildScope(state),
+        metrics: buildMetrics(listCardMetrics(state), state.goal),
+        ...buildComparison(state),
+      },
     },
     buildChartQuery(state),
     { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
@@ -43,7 +48,7 @@ const buildChartQuery = (state: AskedState): Query => ({
     ...buildScope(state),
     // Empty, so that the response says how long its buckets are.
     include: {},
-    metrics: [state.metric],
+    metrics: buildMetrics([state.metric], state.goal),
     group_by: [`interval:${state.interval}`],
     ...buildComparison(state),
     limit: MAX_BUCKETS,
@@ -87,7 +92,13 @@ function buildPanelQuery(id: string, { id: tab, metric }: Tab, state: AskedState
     operation: 'query',
     body: {
       ...buildTabScope(tab, state),
-      metrics: metric === 'events' ? ['events', 'users'] : ['users'],
+      metrics: buildMetrics(
+        [
+          ...(metric === 'events' ? (['events', 'users'] as const) : (['users'] as const)),
+          ...listGoalMetrics(state.goal),
+        ],
+        state.goal,
+      ),
       group_by: groupBy(tab),
       limit: PANEL_ROWS,
       include: { totals: true },

@@ -1,9 +1,10 @@
 /** The queries of the dialog with all rows of a tab. */
-import type { MetricName, Query } from '../client/contract.js'
+import type { MetricName, Query, ShownMetric } from '../client/contract.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { isTextField } from '../state/filters.js'
 import type { AskedState, Details, DetailsView, ExplorerState } from '../state/state.js'
 import { buildTextSearch, buildValueSearch, type KnownValues } from './filters.js'
+import { buildMetrics, listGoalMetrics } from './metrics.js'
 import { findTab, getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildComparison, buildTabScope, groupBy, isCompared, narrow, type Scope } from './scope.js'
 
@@ -37,9 +38,12 @@ const MISSING: readonly (readonly [start: string, metrics: readonly MetricName[]
 ]
 
 /** Lists the metrics that rows of a tab have: the columns of the dialog. */
-export function listDetailsMetrics({ id }: Tab): readonly MetricName[] {
+export function listDetailsMetrics(
+  { id }: Tab,
+  { goal }: Pick<ExplorerState, 'goal'>,
+): readonly ShownMetric[] {
   const [, missing = []] = MISSING.find(([start]) => id.startsWith(start)) ?? []
-  return METRICS.filter((metric) => !missing.includes(metric))
+  return [...METRICS.filter((metric) => !missing.includes(metric)), ...listGoalMetrics(goal)]
 }
 
 /** Finds the tab of a dialog. @returns undefined if it has no rows */
@@ -51,8 +55,12 @@ export function findDetailsTab(id: string): Tab | undefined {
 export type Order = Pick<Details, 'orderBy' | 'direction'>
 
 /** What orders the rows: what was chosen, or the metric of the tab if that is no column. */
-export function getOrder(tab: Tab, { orderBy, direction }: Details): Order {
-  const columns: readonly string[] = [tab.id, ...listDetailsMetrics(tab)]
+export function getOrder(
+  tab: Tab,
+  { orderBy, direction }: Details,
+  state: Pick<ExplorerState, 'goal'>,
+): Order {
+  const columns: readonly string[] = [tab.id, ...listDetailsMetrics(tab, state)]
   return columns.includes(orderBy)
     ? { orderBy, direction }
     : { orderBy: tab.metric, direction: 'desc' }
@@ -91,7 +99,7 @@ export function buildDetailsQueries(
 }
 
 function buildRowsQuery(tab: Tab, details: Details, state: AskedState, scope: Scope): Query {
-  const { orderBy, direction } = getOrder(tab, details)
+  const { orderBy, direction } = getOrder(tab, details, state)
   const view = getView(state, details)
   const isOfMetric = view !== 'value' && orderBy !== tab.id
   return {
@@ -99,7 +107,7 @@ function buildRowsQuery(tab: Tab, details: Details, state: AskedState, scope: Sc
     operation: 'query',
     body: {
       ...scope,
-      metrics: [...listDetailsMetrics(tab)],
+      metrics: buildMetrics(listDetailsMetrics(tab, state), state.goal),
       group_by: groupBy(tab.id),
       order_by: [[isOfMetric ? `${view}:${orderBy}` : orderBy, direction]],
       limit: DETAILS_ROWS,
@@ -129,7 +137,7 @@ export const buildExports = (state: AskedState): readonly Query[] =>
             operation: 'query',
             body: {
               ...buildTabScope(tab.id, state),
-              metrics: [...listDetailsMetrics(tab)],
+              metrics: buildMetrics(listDetailsMetrics(tab, state), state.goal),
               group_by: groupBy(tab.id),
               limit: 'all',
             },

@@ -7,7 +7,8 @@ import {
   formatPercent,
   formatPercentTick,
 } from '../format/numbers.js'
-import type { MetricName } from '../client/contract.js'
+import type { QueryBody, ShownMetric } from '../client/contract.js'
+import { GOAL_METRICS } from '../state/state.js'
 
 interface MetricInfo {
   readonly name: string
@@ -38,7 +39,7 @@ const ratio = (name: string, meaning: string): MetricInfo => ({
   scale: {},
 })
 
-export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
+export const METRICS: Readonly<Record<ShownMetric, MetricInfo>> = {
   users: count('Users', 'Different people with at least one event in the period.'),
   new_users: count('New users', 'Those of them whose first event ever lies in the period.'),
   visits: count('Visits', 'Visits that began in the period.'),
@@ -61,23 +62,47 @@ export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
   },
   views_per_visit: ratio('Views per visit', 'Pageviews divided by visits.'),
   events_per_visit: ratio('Events per visit', 'Events divided by visits.'),
+  conversions: count('Conversions', 'Events that are conversions of the goal.'),
+  conversion_rate: {
+    name: 'Conversion rate',
+    meaning: 'How many of the users, per hundred, have a conversion.',
+    format: formatPercent,
+    formatTick: formatPercentTick,
+    scale: {},
+    changeUnit: ' points',
+  },
 }
 
+/** The metrics of a query, as the API takes them. @param goal the one that is chosen */
+export const buildMetrics = (
+  metrics: readonly ShownMetric[],
+  goal: string | undefined,
+): NonNullable<QueryBody['metrics']> =>
+  metrics.flatMap<NonNullable<QueryBody['metrics']>[number]>((metric) => {
+    if (metric !== 'conversions' && metric !== 'conversion_rate') return [metric]
+    return goal === undefined ? [] : [{ metric, goal, as: metric }]
+  })
+
+/** The columns of the goal, if one is chosen. */
+export const listGoalMetrics = (goal: string | undefined): readonly ShownMetric[] =>
+  goal === undefined ? [] : GOAL_METRICS
+
 /** The metrics of visits where rows are pages: a visit is one of the page that it entered on. */
-const ENTRY_NAMES: Partial<Readonly<Record<MetricName, string>>> = {
+const ENTRY_NAMES: Partial<Readonly<Record<ShownMetric, string>>> = {
   visits: 'Entries',
   bounce_rate: 'Bounce rate of entries',
   visit_duration: 'Visit duration of entries',
 }
 
 /** The name of a metric in the rows of a grouping. */
-export function nameMetric(metric: MetricName, groupedBy: string): string {
+export function nameMetric(metric: ShownMetric, groupedBy: string): string {
+  if (metric === 'conversion_rate') return 'Rate'
   const isByPage = groupedBy === 'page:path' || groupedBy === 'page:origin'
   return (isByPage ? ENTRY_NAMES[metric] : undefined) ?? METRICS[metric].name
 }
 
 /** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */
-export const formatMetricChange = (metric: MetricName, change: number): string =>
+export const formatMetricChange = (metric: ShownMetric, change: number): string =>
   formatChange(change, METRICS[metric].changeUnit)
 
 /** The difference of a metric from the other period, to two decimals; undefined if one of the two has no value. */
@@ -90,7 +115,7 @@ export const subtract = (
     : undefined
 
 /** Formats a difference with its sign, such as `+1,234`. */
-export function formatDifference(metric: MetricName, difference: number): string {
+export function formatDifference(metric: ShownMetric, difference: number): string {
   const { changeUnit, format } = METRICS[metric]
   if (changeUnit !== undefined) return formatMetricChange(metric, difference)
   const sign = difference === 0 ? '' : difference > 0 ? '+' : '−'

@@ -1,13 +1,13 @@
 /** The state of the page as its address: the query string, and the steps of the browser's history. */
 import { closeDetails } from './changes.js'
-import { FILTER_OPERATORS, isFilterField, type FieldFilter } from './filters.js'
+import { DEFINITION_NAME, FILTER_OPERATORS, isFilterField, type FieldFilter } from './filters.js'
 import {
-  CARD_METRICS,
   COHORTS,
   COMPARISONS,
   DEFAULT_STATE,
   DETAILS_VIEWS,
   INTERVALS,
+  listCardMetrics,
   LIVE,
   PRESETS,
   type Details,
@@ -25,6 +25,7 @@ export function formatState(state: ExplorerState): string {
     comparison,
     interval,
     metric,
+    goal,
     filters,
     join,
     tabs,
@@ -41,6 +42,7 @@ export function formatState(state: ExplorerState): string {
   set('compare', formatPeriod(comparison), formatPeriod(DEFAULT_STATE.comparison))
   set('interval', interval, DEFAULT_STATE.interval)
   set('metric', metric, DEFAULT_STATE.metric)
+  if (goal !== undefined) params.set('goal', goal)
   set('filters', JSON.stringify(filters.map(flatten)), '[]')
   set('join', join, DEFAULT_STATE.join)
   const opened = Object.entries(tabs).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -71,13 +73,15 @@ export function parseState(query: string): ExplorerState {
     names: readonly Name[],
     byDefault: NoInfer<Name>,
   ): Name => names.find((one) => one === params.get(name)) ?? byDefault
+  const goal = parseName(params.get('goal'))
   return {
     period: parsePeriod(params.get('period')),
     zone: parseZone(params.get('zone')),
     comparison:
       parseRange(params.get('compare')) ?? choose('compare', COMPARISONS, 'previous_period'),
     interval: choose('interval', INTERVALS, DEFAULT_STATE.interval),
-    metric: choose('metric', CARD_METRICS, DEFAULT_STATE.metric),
+    metric: choose('metric', listCardMetrics({ goal }), DEFAULT_STATE.metric),
+    goal,
     filters: parseList(params.get('filters')).flatMap(parseFilter).slice(0, MAX_FILTERS),
     join: choose('join', ['and', 'or'], DEFAULT_STATE.join),
     tabs: parseTabs(parseList(params.get('tabs'))),
@@ -122,6 +126,10 @@ function parseZone(text: string | null): string | undefined {
     return DEFAULT_STATE.zone
   }
 }
+
+/** The name of a goal; undefined if it cannot be one. */
+const parseName = (text: string | null): string | undefined =>
+  text !== null && DEFINITION_NAME.test(text) ? text : undefined
 
 function parseList(text: string | null): readonly unknown[] {
   try {

@@ -1,6 +1,6 @@
 /** What people do on the page, as changes of its state. */
 import { OPPOSITES, type FieldFilter } from './filters.js'
-import type { Details, ExplorerState } from './state.js'
+import { DEFAULT_STATE, listCardMetrics, type Details, type ExplorerState } from './state.js'
 
 /** A change of the state. */
 export type Change = (state: ExplorerState) => ExplorerState
@@ -50,6 +50,15 @@ export const negateFilter =
     const others = filters.filter((_, i) => i !== index)
     return { ...state, filters: mergeFilter(others, negated) ?? filters.with(index, negated) }
   }
+
+/** Chooses a goal, or none: its metrics then leave the chart. */
+export const chooseGoal =
+  (goal: string | undefined): Change =>
+  (state) => ({
+    ...state,
+    goal,
+    metric: listCardMetrics({ goal }).includes(state.metric) ? state.metric : DEFAULT_STATE.metric,
+  })
 
 /** Removes all filters. */
 export const clearFilters: Change = (state) => ({ ...state, filters: [], join: 'and' })

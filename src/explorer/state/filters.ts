@@ -25,6 +25,9 @@ export interface FieldFilter {
   readonly values: readonly string[]
 }
 
+/** What names of goals and segments are made of. */
+export const DEFINITION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
 /** Whether values of the field can be compared by a part of them. The others are compared as a whole. */
 export const isTextField = (field: Field): boolean => findClauseKind(field) === 'string'
 

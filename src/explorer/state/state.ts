@@ -1,5 +1,6 @@
 /** What the page shows, as plain data: everything that a link to the page carries. */
 import type { FieldFilter } from './filters.js'
+import type { GoalMetricName } from '../client/contract.js'
 
 /** The period of the last 30 minutes, which moves on while somebody looks. */
 export const LIVE = 'now'
@@ -49,8 +50,17 @@ export const CARD_METRICS = [
   'bounce_rate',
   'visit_duration',
 ] as const
+/** The metrics of the goal that is chosen; none without a goal. */
+export const GOAL_METRICS = ['conversions', 'conversion_rate'] as const satisfies GoalMetricName[]
+
 /** A metric that has a card, and that the chart can show. */
 export type CardMetric = (typeof CARD_METRICS)[number]
+/** The same with those of a goal. */
+export type ChartMetric = CardMetric | GoalMetricName
+
+/** The metrics that have cards. */
+export const listCardMetrics = ({ goal }: Pick<ExplorerState, 'goal'>): readonly ChartMetric[] =>
+  goal === undefined ? CARD_METRICS : [...CARD_METRICS, ...GOAL_METRICS]
 
 export const DETAILS_VIEWS = ['value', 'difference', 'change'] as const
 /** What the cells of the dialog are about: the period, or how it differs from the other one, lost rows included. */
@@ -81,7 +91,9 @@ export interface ExplorerState {
   readonly zone: string | undefined
   readonly comparison: ShownComparison
   readonly interval: ShownInterval
-  readonly metric: CardMetric
+  readonly metric: ChartMetric
+  /** The name of the goal whose conversions are shown; undefined for none. */
+  readonly goal: string | undefined
   readonly filters: readonly FieldFilter[]
   /** Whether an event has to match all filters or any of them. */
   readonly join: 'and' | 'or'
@@ -109,6 +121,7 @@ export const DEFAULT_STATE: AskedState = {
   comparison: 'previous_period',
   interval: 'auto',
   metric: 'users',
+  goal: undefined,
   filters: [],
   join: 'and',
   tabs: {},

@@ -2,7 +2,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Project, Query } from '../client/contract.js'
 import { describeFilter } from '../queries/filters.js'
-import { clearFilters, negateFilter, removeFilter, set, type Change } from '../state/changes.js'
+import {
+  chooseGoal,
+  clearFilters,
+  negateFilter,
+  removeFilter,
+  set,
+  type Change,
+} from '../state/changes.js'
 import { LIVE, type AskedState } from '../state/state.js'
 import { Select } from './controls.js'
 import { FilterMenu } from './filter-menu.js'
@@ -10,6 +17,7 @@ import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
 import { ShareMenu } from './share-menu.js'
+import { useList } from './use-list.js'
 import { Value } from './value.js'
 
 interface BarProps extends Parts {
@@ -52,6 +60,7 @@ export function Bar({ name, live, now, properties, asked, project, totals, ...pa
       <div class={hasMore ? 'rest open' : 'rest'}>
         <ComparisonMenu {...parts} />
         <ZoneMenu {...parts} />
+        <GoalMenu {...parts} projectId={project?.id} />
         <FilterMenu {...parts} state={asked} now={now} properties={properties} />
         <button
           class="control"
@@ -96,6 +105,28 @@ function ZoneMenu({
       options={zones.map((one) => [one, one.replaceAll('_', ' ')])}
       value={zone}
       onChange={(next) => change(set({ zone: next === ownZone ? undefined : next }))}
+    />
+  )
+}
+
+interface GoalMenuProps extends Pick<Parts, 'state' | 'change' | 'api'> {
+  /** Undefined while it is not known. */
+  readonly projectId: string | undefined
+}
+
+/** Chooses the goal whose conversions are shown; nothing if the project has none. */
+function GoalMenu({ state: { goal: chosen = '' }, change, api, projectId }: GoalMenuProps) {
+  const goals = useList(api, projectId, 'goals').map(({ name }) => name)
+  // The one of the address may have been deleted, or the list cannot be read.
+  const names = [...new Set([...goals, ...(chosen === '' ? [] : [chosen])])]
+  if (names.length === 0) return null
+  return (
+    <Select
+      label="Goal"
+      name="goal"
+      options={[['', 'No goal'], ...names.map((name) => [name, `Goal: ${name}`] as const)]}
+      value={chosen}
+      onChange={(name) => change(chooseGoal(name === '' ? undefined : name))}
     />
   )
 }

@@ -2,7 +2,7 @@
 import type { Query } from '../client/contract.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
-import { CARD_METRICS } from '../state/state.js'
+import { listCardMetrics } from '../state/state.js'
 import { Menu } from './menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -19,7 +19,7 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
         role="group"
         aria-label="Metric of the chart"
       >
-        {CARD_METRICS.map((metric) => (
+        {listCardMetrics(state).map((metric) => (
           <button
             key={metric}
             class="card"
@@ -46,7 +46,7 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
           {() => (
             <>
               <dl class="meanings">
-                {CARD_METRICS.map((metric) => (
+                {listCardMetrics(state).map((metric) => (
                   <div key={metric}>
                     <dt>{METRICS[metric].name}</dt>
                     <dd>{METRICS[metric].meaning}</dd>

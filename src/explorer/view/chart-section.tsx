@@ -13,7 +13,7 @@ import { Chart } from './chart.js'
 import { Select } from './controls.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
-import { useNotes } from './use-notes.js'
+import { useList } from './use-list.js'
 import { Change, Value } from './value.js'
 
 const nameInterval = (interval: ShownInterval): string =>
@@ -30,7 +30,7 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
   const { state, change } = parts
   const zone = state.zone ?? parts.ownZone
   const shown = findShown(parts, query)
-  const noted = useNotes(parts.api, projectId)
+  const noted = useList(parts.api, projectId, 'notes')
   const series =
     shown.kind === 'ready'
       ? readSeries(shown.body, {

@@ -1,6 +1,6 @@
 /** The table of the dialog: a row for each value, a column for each metric. A click on a value filters by it. */
 import { useEffect, useRef } from 'preact/hooks'
-import type { MetricName, Row } from '../client/contract.js'
+import type { Row, ShownMetric } from '../client/contract.js'
 import { listDetailsMetrics, type Order } from '../queries/details.js'
 import { METRICS, nameMetric, subtract } from '../queries/metrics.js'
 import type { Tab } from '../queries/panels.js'
@@ -9,7 +9,7 @@ import type { DetailsView } from '../state/state.js'
 import type { Parts } from './parts.js'
 import { Change, Difference, FieldValue, Value } from './value.js'
 
-interface DetailsTableProps extends Pick<Parts, 'change' | 'site'> {
+interface DetailsTableProps extends Pick<Parts, 'state' | 'change' | 'site'> {
   readonly tab: Tab
   readonly order: Order
   readonly view: DetailsView
@@ -26,13 +26,14 @@ export function DetailsTable({
   rows,
   isOld,
   page,
+  state,
   change,
   site,
 }: DetailsTableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   useEffect(() => scroller.current?.scrollTo(0, 0), [page, order.orderBy, order.direction])
   const { id: field, name } = tab
-  const metrics = listDetailsMetrics(tab)
+  const metrics = listDetailsMetrics(tab, state)
   return (
     <div class="details-rows" ref={scroller}>
       <table class={isOld ? 'old' : ''}>
@@ -76,7 +77,7 @@ export function DetailsTable({
 }
 
 interface CellProps extends Pick<DetailsTableProps, 'view'> {
-  readonly metric: MetricName
+  readonly metric: ShownMetric
   readonly value: number | null | undefined
   readonly comparison: Row['comparison']
 }

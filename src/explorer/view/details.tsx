@@ -111,7 +111,7 @@ interface DetailsContentProps extends Parts {
 /** What the dialog shows. */
 function DetailsContent({ tab, details, rows, values, known, ...parts }: DetailsContentProps) {
   const { change } = parts
-  const [order, view] = [getOrder(tab, details), getView(parts.state, details)]
+  const [order, view] = [getOrder(tab, details, parts.state), getView(parts.state, details)]
   const shown = findShown(parts, rows ?? values)
   const search = details.search.trim()
   const limits =
@@ -139,6 +139,7 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
             rows={shown.body.data}
             isOld={shown.isOld}
             page={details.page}
+            state={parts.state}
             change={change}
             site={parts.site}
           />

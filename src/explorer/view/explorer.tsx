@@ -75,7 +75,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
             division={division}
           />
         </div>
-        <div class="panels">
+        <div class={state.goal === undefined ? 'panels' : 'panels of-goal'}>
           {PANELS.map((panel) => (
             <Panel
               key={panel.id}

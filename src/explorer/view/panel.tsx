@@ -1,9 +1,9 @@
 /** A panel: tabs, and below them the largest groups of the one that is open. */
 import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
-import type { MetricName, QueryResponse, Query, RetentionResponse } from '../client/contract.js'
+import type { QueryResponse, Query, RetentionResponse, ShownMetric } from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
-import { formatDifference, METRICS } from '../queries/metrics.js'
+import { formatDifference, listGoalMetrics, METRICS, nameMetric } from '../queries/metrics.js'
 import {
   findNextTab,
   getOpenTab,
@@ -136,6 +136,7 @@ interface RowsProps extends Pick<Parts, 'state' | 'change' | 'site'> {
 function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
   const { data, totals, comparison } = response
   const { id: field, metric, name } = tab
+  const others = listGoalMetrics(state.goal)
   if (data.length === 0)
     return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
   const bars = data.map(({ group, metrics, comparison: compared }) => {
@@ -149,12 +150,14 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
       count: metrics[metric] ?? 0,
       before: compared?.metrics[metric] ?? undefined,
       change: compared?.change[metric] ?? undefined,
+      others: others.map((one) => metrics[one]),
     }
   })
   return (
     <Bars
       title={name}
       metric={metric}
+      others={others}
       isCompared={comparison !== undefined}
       bars={bars}
       longest={Math.max(...bars.map(({ count }) => count))}
@@ -214,13 +217,17 @@ interface Bar {
   /** Its count in the other period, and the change from there; undefined if there is none. */
   readonly before?: number | undefined
   readonly change?: number | undefined
+  /** Its values of the other metrics. */
+  readonly others?: readonly (number | null | undefined)[]
 }
 
 interface BarsProps {
   readonly isCompared: boolean
   /** What the groups are. */
   readonly title: ComponentChildren
-  readonly metric: MetricName
+  readonly metric: ShownMetric
+  /** The metrics of further columns. */
+  readonly others?: readonly ShownMetric[]
   readonly bars: readonly Bar[]
   /** The count whose bar has the full width. */
   readonly longest: number
@@ -230,18 +237,33 @@ interface BarsProps {
 }
 
 /** Says what a change is in absolute numbers. */
-const describeBefore = (metric: MetricName, count: number, before = 0): string =>
+const describeBefore = (metric: ShownMetric, count: number, before = 0): string =>
   `${formatDifference(metric, count - before)}, from ${METRICS[metric].format(before)}`
 
+/** The change of a group; a word for one that the other period does not have. */
+function ChangeOfBar({
+  metric,
+  count,
+  before,
+  change,
+}: Pick<BarsProps, 'metric'> & Pick<Bar, 'count' | 'before' | 'change'>) {
+  return before === 0 && count > 0 ? (
+    <span class="quiet">new</span>
+  ) : (
+    <ChangeOf metric={metric} change={change} title={describeBefore(metric, count, before)} />
+  )
+}
+
 /** A table of groups: each a bar, a value and its share. */
-function Bars({ title, metric, isCompared, bars, longest, whole, isOld }: BarsProps) {
+function Bars(props: BarsProps) {
+  const { title, metric, others = [], isCompared, bars, longest, whole, isOld } = props
   return (
     <table class={isOld ? 'rows old' : 'rows'}>
       <thead>
         <tr>
           <th scope="col">{title}</th>
           <th scope="col">{METRICS[metric].name}</th>
-          <th scope="col">
+          <th scope="col" class="share">
             <span class="hidden">Share</span>
           </th>
           {isCompared && (
@@ -249,10 +271,15 @@ function Bars({ title, metric, isCompared, bars, longest, whole, isOld }: BarsPr
               <span class="hidden">Change</span>
             </th>
           )}
+          {others.map((other) => (
+            <th key={other} scope="col">
+              {nameMetric(other, '')}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
-        {bars.map(({ group, label, count, before, change }) => (
+        {bars.map(({ group, label, count, before, change, others: values = [] }) => (
           <tr key={group} data-value={group}>
             <th scope="row">
               <span
@@ -267,17 +294,14 @@ function Bars({ title, metric, isCompared, bars, longest, whole, isOld }: BarsPr
             <td class="share">{formatShare(count, whole)}</td>
             {isCompared && (
               <td>
-                {before === 0 && count > 0 ? (
-                  <span class="quiet">new</span>
-                ) : (
-                  <ChangeOf
-                    metric={metric}
-                    change={change}
-                    title={describeBefore(metric, count, before)}
-                  />
-                )}
+                <ChangeOfBar {...{ metric, count, before, change }} />
               </td>
             )}
+            {others.map((other, i) => (
+              <td key={other}>
+                <Value metric={other} value={values[i]} />
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>

@@ -73,18 +73,24 @@ export function findCommonFailure(
     const shown = findShown(parts, query)
     return shown.kind === 'failed' ? [shown.failure] : []
   })
-  return failures.find(({ message }, i) =>
-    failures.some((other, k) => k !== i && other.message === message),
+  return failures.find((failure, i) =>
+    failures.some((other, k) => k !== i && isSameFailure(other, failure)),
   )
 }
 
+/** Whether two failures have one cause: a field may stand at another place of a query. */
+const isSameFailure = (one: Failure, other: Failure | undefined): boolean =>
+  toCause(one) === (other && toCause(other))
+const toCause = ({ message }: Failure): string => message.replace(/\.\d+\b/g, '')
+
 /** Says what went wrong, and asks again where that may help; less where the top of the page says it. */
 export function FailureNote({
-  failure: { message, canRetry },
+  failure,
   common,
   responses: { retry },
 }: Pick<Parts, 'responses' | 'common'> & { readonly failure: Failure }) {
-  if (message === common?.message) return <p class="empty">No numbers.</p>
+  const { message, canRetry } = failure
+  if (isSameFailure(failure, common)) return <p class="empty">No numbers.</p>
   return (
     <p class="failure" role="alert">
       {message}{' '}

@@ -1,5 +1,5 @@
 /** A number on the page. Its exact value is that of the response, also where it is shown shorter. */
-import type { MetricName } from '../client/contract.js'
+import type { ShownMetric } from '../client/contract.js'
 import { flagOf, isPath, nameValue } from '../format/values.js'
 import { formatDifference, formatMetricChange, METRICS } from '../queries/metrics.js'
 
@@ -7,7 +7,7 @@ export function Value({
   metric,
   value,
 }: {
-  readonly metric: MetricName
+  readonly metric: ShownMetric
   readonly value: number | null | undefined
 }) {
   if (value === null || value === undefined) return <span class="none">–</span>
@@ -56,7 +56,7 @@ export function FieldValue({
 }
 
 /** Whether a change of a metric is for the better. */
-function nameTrend(metric: MetricName, change: number): string {
+function nameTrend(metric: ShownMetric, change: number): string {
   const isBetter = METRICS[metric].isLowerBetter === true ? change < 0 : change > 0
   return change === 0 ? 'same' : isBetter ? 'better' : 'worse'
 }
@@ -67,7 +67,7 @@ export function Change({
   change,
   title,
 }: {
-  readonly metric: MetricName
+  readonly metric: ShownMetric
   readonly change: number | null | undefined
   /** What is said of it where one points at it. */
   readonly title?: string
@@ -85,7 +85,7 @@ export function Difference({
   metric,
   difference,
 }: {
-  readonly metric: MetricName
+  readonly metric: ShownMetric
   readonly difference: number | undefined
 }) {
   if (difference === undefined) return <span class="none">–</span>

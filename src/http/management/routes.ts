@@ -54,12 +54,45 @@ export function buildManagementRoutes(
   stopping: AbortSignal,
   authenticateKey?: Authenticate,
 ): RouteTable {
+  return buildRoutes(MANAGEMENT_OPERATIONS, requireEnabled(api), {
+    ...{ api, contract, limit, stopping, authenticateKey },
+  })
+}
+
+/** Builds the routes of what API keys of projects may read, for a port that does not serve management. Parameters as above. */
+export const buildProjectKeyRoutes = (
+  api: ManagementApi,
+  contract: Contract,
+  limit: RequestHandler,
+  stopping: AbortSignal,
+  authenticateKey: Authenticate,
+): RouteTable =>
+  buildRoutes(
+    MANAGEMENT_OPERATIONS.filter(({ isForProjectKeys }) => isForProjectKeys === true),
+    (request, _response, next) => next(bearsApiKey(request) ? undefined : createNothingHereError()),
+    { api, contract, limit, stopping, authenticateKey },
+  )
+
+interface RouteParts {
+  readonly api: ManagementApi
+  readonly contract: Contract
+  readonly limit: RequestHandler
+  readonly stopping: AbortSignal
+  readonly authenticateKey: Authenticate | undefined
+}
+
+/** @param isServed refuses requests that are not served here */
+function buildRoutes(
+  operations: readonly ManagementOperation[],
+  isServed: RequestHandler,
+  { api, contract, limit, stopping, authenticateKey }: RouteParts,
+): RouteTable {
   const routes: Record<string, Record<string, readonly Handler[]>> = {}
-  for (const operation of MANAGEMENT_OPERATIONS) {
+  for (const operation of operations) {
     const { method, path, checkedAs } = operation
     const methods = (routes[toExpressPath(path)] ??= {})
     methods[method] = [
-      requireEnabled(api),
+      takesProjectKey(operation, authenticateKey) ? unless(bearsApiKey, isServed) : isServed,
       authenticate(api, operation, authenticateKey),
       limit,
       requireAdminScope(operation),
@@ -73,13 +106,29 @@ export function buildManagementRoutes(
 
 const toExpressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
+/** Whether API keys of projects may send it: also while there is no admin key. */
+const takesProjectKey = (
+  { isForProjectKeys }: Pick<ManagementOperation, 'isForProjectKeys'>,
+  authenticateKey: Authenticate | undefined,
+): authenticateKey is Authenticate => isForProjectKeys === true && authenticateKey !== undefined
+
+const bearsApiKey = (request: Request): boolean =>
+  recognizeCredential(parseBearerToken(readAuthorization(request)) ?? '') === 'API key'
+
+/** Skips a handler for some requests. */
+const unless =
+  (isSkipped: (request: Request) => boolean, handler: RequestHandler): RequestHandler =>
+  (request, response, next) =>
+    isSkipped(request) ? next() : handler(request, response, next)
+
+const createNothingHereError = (): ApiError =>
+  new ApiError('NOT_FOUND', 'There is nothing at this path.')
+
 /** Without any admin key, nothing is here. */
 export const requireEnabled =
   ({ admins }: ManagementApi): RequestHandler =>
   async (_request, _response, next) => {
-    if (!(await admins.isEnabled())) {
-      throw new ApiError('NOT_FOUND', 'There is nothing at this path.')
-    }
+    if (!(await admins.isEnabled())) throw createNothingHereError()
     next()
   }
 
@@ -90,15 +139,14 @@ export const authenticateAdmins = (api: ManagementApi): RequestHandler =>
 /** Sets `request.adminContext`. */
 function authenticate(
   { admins }: ManagementApi,
-  { isForProjectKeys }: Pick<ManagementOperation, 'isForProjectKeys'>,
+  operation: Pick<ManagementOperation, 'isForProjectKeys'>,
   authenticateKey: Authenticate | undefined,
 ): RequestHandler {
   return async (request, _response, next) => {
     const header = readAuthorization(request)
     const secret = parseBearerToken(header) ?? ''
-    const isProjectKey = recognizeCredential(secret) === 'API key'
     const key =
-      isForProjectKeys === true && isProjectKey && authenticateKey !== undefined
+      takesProjectKey(operation, authenticateKey) && bearsApiKey(request)
         ? await findProjectKey(authenticateKey, header, request.params['id'])
         : await admins.authenticate(header)
     request.adminContext = { key, secret }

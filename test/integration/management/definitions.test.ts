@@ -249,6 +249,27 @@ test('values need a goal with a value, and one currency', async () => {
   expect(rowsOf(await ask({ metrics: [{ ...value, money: false }] }))).toEqual([[6.3]])
 })
 
+test('the key of a project reads its lists where management is elsewhere', async () => {
+  const apart = await service.start({ MANAGEMENT_PORT: '0' })
+  const read = async (path: string, secret?: string): Promise<unknown> => {
+    const headers = secret === undefined ? {} : { Authorization: `Bearer ${secret}` }
+    const response = await fetch(apart.address + path, { headers })
+    return [response.status, response.status === 200 ? await response.json() : undefined]
+  }
+  const goals = await send('GET', `${PROJECT}/goals`, { key })
+  expect(await read(`${PROJECT}/goals`, key)).toEqual([200, goals.body])
+  expect(await read(`${PROJECT}/segments`, key)).toEqual([
+    200,
+    (await send('GET', `${PROJECT}/segments`, { key })).body,
+  ])
+  expect(await read(`${PROJECT}/notes`, key)).toEqual([200, { notes: [] }])
+  expect(await read('/v1/projects/other/goals', key)).toEqual([404, undefined])
+  expect(await read(`${PROJECT}/goals`, service.root)).toEqual([404, undefined])
+  expect(await read(`${PROJECT}/goals`)).toEqual([404, undefined])
+  expect(await read('/v1/projects', key)).toEqual([404, undefined])
+  await apart.stop()
+})
+
 test('goals and segments go with their project', async () => {
   await send('PUT', '/v1/projects/brief', { body: { name: 'Brief', domain: 'brief.example' } })
   await send('PUT', '/v1/projects/brief/goals/g', { body: { filters: PURCHASES } })

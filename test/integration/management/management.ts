@@ -53,8 +53,12 @@ export function withManagement(env: NodeJS.ProcessEnv = {}) {
     )
     return secret
   }
-  const start = (): Promise<RunningService> =>
-    startTestService({ store: database.store, now: () => now, env: { DATA_DIR: dataDir, ...env } })
+  const start = (more: NodeJS.ProcessEnv = {}): Promise<RunningService> =>
+    startTestService({
+      store: database.store,
+      now: () => now,
+      env: { DATA_DIR: dataDir, ...env, ...more },
+    })
 
   beforeAll(async () => {
     database = await createDatabase()

@@ -9,6 +9,7 @@ import {
   PRESETS,
   type ExplorerState,
 } from '../../../src/explorer/state/state.js'
+import { chooseGoal } from '../../../src/explorer/state/changes.js'
 import { FILTER_OPERATORS } from '../../../src/explorer/state/filters.js'
 import { formatState, parseState } from '../../../src/explorer/state/address.js'
 
@@ -32,6 +33,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
   ),
   interval: fc.constantFrom(...INTERVALS),
   metric: fc.constantFrom(...CARD_METRICS),
+  goal: fc.constantFrom(undefined, 'purchase', 'sign-up.2'),
   filters: fc.array(
     fc.record({
       field,
@@ -64,6 +66,24 @@ test('a state that is written into an address is read out of it', () => {
       expect(parseState(formatState(whole))).toEqual(whole)
     }),
   )
+})
+
+test.each([
+  ['?goal=purchase&metric=conversions', 'purchase', 'conversions'],
+  ['?goal=purchase&metric=users', 'purchase', 'users'],
+  ['?metric=conversions', undefined, 'users'],
+  ['?goal=&metric=conversion_rate', undefined, 'users'],
+  ['?goal=-x&metric=visits', undefined, 'visits'],
+])('%s: the goal is %s, and the metric of the chart %s', (query, goal, metric) => {
+  expect(parseState(query)).toEqual({ ...DEFAULT_STATE, goal, metric })
+})
+
+test('without a goal, its metrics leave the chart', () => {
+  const chosen = chooseGoal('purchase')({ ...DEFAULT_STATE, metric: 'visits' })
+  expect(chosen).toEqual({ ...DEFAULT_STATE, metric: 'visits', goal: 'purchase' })
+  const shown = { ...chosen, metric: 'conversion_rate' } as const
+  expect(chooseGoal('signup')(shown)).toEqual({ ...shown, goal: 'signup' })
+  expect(chooseGoal(undefined)(shown)).toEqual(DEFAULT_STATE)
 })
 
 test('the default state has the empty address', () => {

@@ -2,7 +2,6 @@
 import type {
   AnalyticsQueryResponse,
   FunnelResponse,
-  Metric,
   RetentionResponse,
 } from '../../../../src/contract/api.js'
 import type { ShownPart, ShownRow } from './explorer-page.js'
@@ -10,7 +9,7 @@ import type { ShownPart, ShownRow } from './explorer-page.js'
 /** The rows of a part without the texts of those that depend on a language. */
 export type ExpectedRow = Pick<ShownRow, 'about' | 'values'>
 
-type Numbers = Readonly<Partial<Record<Metric, number | null>>>
+type Numbers = Readonly<Record<string, number | null>>
 
 /** Computes the rows of a part whose query has this answer. */
 export function expectRows({ name, query }: ShownPart, answer: unknown): readonly ExpectedRow[] {
@@ -23,9 +22,9 @@ export function expectRows({ name, query }: ShownPart, answer: unknown): readonl
   return group_by.length === 0 ? expectNewUsers(response) : expectGroups(name, response)
 }
 
-/** The page asks for metrics by their names. */
-const listNames = ({ metrics }: AnalyticsQueryResponse['query']): readonly Metric[] =>
-  metrics.filter((metric) => typeof metric === 'string')
+/** The names of metrics, as rows have them. */
+const listNames = ({ metrics }: AnalyticsQueryResponse['query']): readonly string[] =>
+  metrics.map((metric) => (typeof metric === 'string' ? metric : metric.as))
 
 function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {
   return listNames(query).map((metric) => ({
@@ -71,11 +70,15 @@ function expectGroups(
   // The dialog has lost rows where it is about differences or changes.
   const { include, order_by: orders } = query
   return data.map(({ group, metrics: values, comparison }) => {
-    const change = (metric: Metric): number | null => comparison?.change[metric] ?? null
+    const change = (metric: string): number | null => comparison?.change[metric] ?? null
     const about = group[query.group_by[0]!]!
     const row = (numbers: readonly (number | null)[]) => ({ about, values: numbers })
     if (name !== 'details') {
-      return row([values[first!] ?? null, ...(comparison === undefined ? [] : [change(first!)])])
+      const ofGoal = query.metrics.flatMap((metric) =>
+        typeof metric === 'string' ? [] : [values[metric.as] ?? null],
+      )
+      const changes = comparison === undefined ? [] : [change(first!)]
+      return row([values[first!] ?? null, ...changes, ...ofGoal])
     }
     if (include?.lost !== true) {
       return row(

@@ -91,9 +91,7 @@ export async function openExplorer(
   page.on('request', (request) => requests.push(request))
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
-    // A service without management has no notes, which browsers report.
-    const isOfNotes = message.location().url?.endsWith('/notes') === true
-    if (message.type() === 'error' && !isOfNotes) errors.push(message.text())
+    if (message.type() === 'error') errors.push(message.text())
   })
   const act = async (action: () => Promise<unknown>): Promise<void> => {
     await action()

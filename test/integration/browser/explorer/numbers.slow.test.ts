@@ -108,6 +108,33 @@ describeExplorer('the explorer', (started) => {
     }),
   )
 
+  test.each([
+    ['a goal of an event, on the chart', `${PERIOD}&goal=pro&metric=conversions`],
+    [
+      'a goal of a page, by its rate, without a comparison, by entry pages',
+      `${PERIOD}&goal=pricing&metric=conversion_rate&compare=off&tabs=["pages","page:entry"]`,
+    ],
+    [
+      'a goal with filters, and the values of a property',
+      `${PERIOD}&goal=pro&filters=[["event:name","is","signup"],["country","is_not","DE"]]&tabs=["events","event:prop:plan"]`,
+    ],
+    ['a goal nobody reaches', '?period=2020-02-01..2020-02-28&goal=pro&metric=conversion_rate'],
+    ...(
+      [
+        ['page:path', 'conversions', 'value'],
+        ['country', 'conversion_rate', 'difference'],
+        ['event:prop:plan', 'conversions', 'change'],
+      ] as const
+    ).map(([tab, orderBy, view]) => [
+      `the details of ${tab}, by the ${orderBy} of a goal`,
+      `${PERIOD}&goal=pricing&details=${encodeURIComponent(JSON.stringify([tab, '', orderBy, 'desc', 0, view]))}`,
+    ]),
+  ])('%s: the numbers are those of the queries', (_what, query) =>
+    explore(query, async (explorer) => {
+      expect(await check(explorer)).toMatchObject({ cards: 8, chart: expect.any(Number) })
+    }),
+  )
+
   const TOO_MANY = 'more than the 1,000 that the chart shows: the interval is automatic.'
 
   test.each([

@@ -2,6 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { issueKey } from '../../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../../src/auth/signing-key.js'
+import type { Definition } from '../../../../src/model/definitions.js'
+import { writeDefinition } from '../../../../src/projects/definitions.js'
 import type { NewProject } from '../../../../src/projects/project.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import { createDatabase } from '../../../support/store/database.js'
@@ -57,6 +59,36 @@ function listEvents(n: number): readonly SentEvent[] {
 /** The visits of about 12 weeks. */
 const VISITS = 220
 
+const DEFINITIONS: readonly Definition[] = [
+  {
+    kind: 'goal',
+    name: 'pro',
+    filters: [{ property: 'plan', operator: 'is', value: ['pro'] }],
+    value: null,
+  },
+  {
+    kind: 'goal',
+    name: 'pricing',
+    filters: [{ field: 'page:path', operator: 'is', value: ['/pricing'] }],
+    value: null,
+  },
+  {
+    kind: 'segment',
+    name: 'german-phones',
+    filters: [
+      { field: 'country', operator: 'is', value: ['DE'] },
+      { field: 'device_type', operator: 'is', value: ['mobile'] },
+    ],
+    value: null,
+  },
+  {
+    kind: 'segment',
+    name: 'firefox',
+    filters: [{ field: 'browser', operator: 'is', value: ['Firefox'] }],
+    value: null,
+  },
+]
+
 export interface ExploredService {
   readonly address: string
   /** The id of the project. */
@@ -75,6 +107,9 @@ export async function startExploredService(
   const { store } = database
   const events = Array.from({ length: VISITS }, (_, n) => listEvents(n)).flat()
   const project = await createWorld(store, events, { name: 'Known numbers', ...fields })
+  for (const definition of DEFINITIONS) {
+    await writeDefinition(store.writer, project.id, { definition, isDeleted: false, version: 1 })
+  }
   const service = await startTestService({ store, now: () => NOW, env: { DATA_DIR: dataDir } })
   const signingKey = await openSigningKey({ store, dataDir }, NOW)
   const request = { projectId: project.id, name: 'explorer', expiresAt: null }
