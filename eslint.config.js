@@ -14,7 +14,7 @@ const ROOMS = [
   { room: 'clickhouse' },
   { room: 'config', except: ['contract'] },
   { room: 'model', except: ['config'] },
-  { room: 'changes', except: ['contract', 'config', 'model'] },
+  { room: 'changes', except: ['contract', 'config'] },
   { room: 'analytics', except: ['config', 'changes'] },
   { room: 'rollups', except: ['config', 'analytics'] },
   { room: 'projects', except: ['config', 'changes', 'analytics', 'rollups'] },
@@ -141,7 +141,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/cli.ts', 'src/explorer/main.tsx'],
+    ignores: ['src/cli.ts', 'src/explorer/main.tsx', 'src/http/site/browser/pageleave/tally-*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -136,7 +136,9 @@ export interface components {
             readonly event_id?: string | null;
             /**
              * Format: text
-             * @description The name of the event. `pageview` makes it a pageview, any other name a custom event. Default: `pageview`.
+             * @description The name of the event. `pageview` makes it a pageview, any other name a custom event. `pageleave` is the custom event with
+             *     which the tracking script says what a pageview measured: a visit with one pageview and a pageleave is still a bounce.
+             *     Default: `pageview`.
              * @example signup
              */
             readonly name?: string | null;

@@ -135,8 +135,8 @@ export interface paths {
          *
          *     - The **anchor** is `from` or `to`: filters, as those of a funnel's step. It is the first event of a visit that matches them, so a visit has
          *       one anchor. `from` counts the steps after it, `to` those before it. Step 1 is the nearest one.
-         *     - Steps are the pageviews of the visit, by path. With `kinds: [page, event]`, custom events are steps, too, by name. What is repeated
-         *       at once is one step: a page that is loaded again, also one that is the anchor.
+         *     - Steps are the pageviews of the visit, by path. With `kinds: [page, event]`, custom events are steps, too, by name; `pageleave` is none. What is
+         *       repeated at once is one step: a page that is loaded again, also one that is the anchor.
          *     - A step has a row for each of its `limit` largest pages and events, one of the kind `other` for the rest, and one of the kind `none` for visits without such
          *       a step: they had ended, or with `to` had not begun. Rows without visits are left out.
          *     - All events lie in the period and match `filters`. Events of the same millisecond are in the order of pages and events, and then of their paths and names.
@@ -1619,7 +1619,7 @@ export interface components {
          *     - `pageviews`: the number of matching pageviews in the period.
          *     - `events`: the number of matching custom events in the period.
          *     - `bounce_rate`: 100 × bounces ÷ visits, over the matching visits that *started* in the period. From 0 to
-         *       100, rounded to two decimals; `null` if there is no such visit.
+         *       100, rounded to two decimals; `null` if there is no such visit. A bounce has one pageview, and no custom event but `pageleave`.
          *     - `visit_duration`: the mean time from the first to the last event of these visits, in seconds, rounded to
          *       two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
          *     - `visits`: the number of these visits.
@@ -1657,7 +1657,7 @@ export interface components {
         readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["ClockField"] | components["schemas"]["EventProperty"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
-         * @description A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+         * @description A time series, with buckets of one `minute`, 15 minutes, one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
          *
          *     With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
          *     buckets:
@@ -1676,14 +1676,15 @@ export interface components {
          *     `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
          *     of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
          *
-         *     `interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
+         *     `interval:minute` is for periods of at most 24 hours, `interval:15minutes` for periods of at most 15 days; either may have an hour
+         *     more in a `time_zone` other than UTC, for a clock that is set back.
          *     A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
          *     other rows.
          * @example interval:auto
          * @example interval:week
          * @enum {string}
          */
-        readonly Interval: "interval:auto" | "interval:minute" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
+        readonly Interval: "interval:auto" | "interval:minute" | "interval:15minutes" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
         /**
          * Time zone
          * @description The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
@@ -1692,7 +1693,7 @@ export interface components {
          *
          *     - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
          *       `Z` stays the moment that it is. `period` is given in UTC.
-         *     - Buckets are hours, days, weeks, months, quarters and years of the zone. `group.date` is the start of the bucket with its
+         *     - Buckets are those of the zone's clock and calendar, from minutes to years. `group.date` is the start of the bucket with its
          *       offset from UTC, such as `2026-03-29T00:00:00+01:00`.
          *     - A day starts at the first moment at which the clock of the zone shows it. It has 23 or 25 hours where the clock is
          *       changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.
@@ -1751,7 +1752,7 @@ export interface components {
          * @example day
          * @enum {string}
          */
-        readonly BucketSize: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
+        readonly BucketSize: "minute" | "15minutes" | "hour" | "day" | "week" | "month" | "quarter" | "year";
         /**
          * Dimension
          * @description Session attributes (every event has those of its session's first event):

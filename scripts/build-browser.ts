@@ -24,7 +24,7 @@ const EXPLORER = packagePath('src/explorer')
 /** Builds all files; pages that are served meanwhile get the old ones or the new ones. */
 export async function buildBrowser(): Promise<void> {
   await mkdir(TARGETS, { recursive: true })
-  await Promise.all([buildExplorer(), buildPages()])
+  await Promise.all([buildExplorer(), buildPageleave(), buildPages()])
 }
 
 /** Bundles the explorer, whose source has many files. */
@@ -49,30 +49,56 @@ async function buildExplorer(): Promise<void> {
   await writeTarget('explorer.html', await readFile(path.join(EXPLORER, 'explorer.html'), 'utf8'))
 }
 
+/** How the scripts of visitors are built. */
+const OF_VISITORS = {
+  target: 'es2020',
+  format: 'iife',
+  minify: true,
+  charset: 'utf8',
+  legalComments: 'none',
+  // Not strict: on a page that froze `history`, assignments to it are to be ignored rather than throw.
+  tsconfigRaw: { compilerOptions: { alwaysStrict: false, strict: false } },
+} as const
+
+/** Bundles the scripts that measure pageviews, of which the tracking script loads one, if any. */
+async function buildPageleave(): Promise<void> {
+  await Promise.all(
+    ['tally-vitals', 'tally-engagement'].map(async (name) => {
+      const source = path.join(SOURCES, 'pageleave', `${name}.ts`)
+      const { outputFiles } = await build({
+        ...OF_VISITORS,
+        entryPoints: [source],
+        banner: { js: findLicence(await readFile(source, 'utf8')) },
+        write: false,
+        bundle: true,
+      })
+      for (const { text } of outputFiles) await writeTarget(`${name}.js`, text)
+    }),
+  )
+}
+
 /** Builds the files of src/http/site/browser/, each on its own. */
 async function buildPages(): Promise<void> {
+  const entries = await readdir(SOURCES, { withFileTypes: true })
   await Promise.all(
-    (await readdir(SOURCES)).map(async (file) => {
+    entries.map(async (entry) => {
+      if (!entry.isFile()) return
+      const file = entry.name
       const text = await readFile(path.join(SOURCES, file), 'utf8')
       await BUILDERS[path.extname(file)]?.(file, text)
     }),
   )
 }
 
-const LICENCE = /^\/\*![^]*?\*\//
+/** Returns the licence at the top of a script: a comment that begins with `/*!`. */
+const findLicence = (text: string): string => /^\/\*![^]*?\*\//.exec(text)?.[0] ?? ''
 
 /** Strips the types and wraps the script in a function; a licence at the top (`/*!`) stays there. */
 async function minifyScript(text: string): Promise<string> {
   const { code } = await transform(text, {
+    ...OF_VISITORS,
     loader: 'ts',
-    target: 'es2020',
-    format: 'iife',
-    minify: true,
-    charset: 'utf8',
-    legalComments: 'none',
-    banner: LICENCE.exec(text)?.[0] ?? '',
-    // Not strict: on a page that froze `history`, assignments to it are to be ignored rather than throw.
-    tsconfigRaw: { compilerOptions: { alwaysStrict: false, strict: false } },
+    banner: findLicence(text),
   })
   return code
 }

@@ -3,18 +3,26 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32s, type Sql } from '../clickhouse/sql.js'
-import { countOpenChanges, endChanges, NEXT_CHANGE, writeStates } from './left-changes.js'
+import {
+  countOpenChanges,
+  endChanges,
+  NEXT_CHANGE,
+  STATE_COLUMNS,
+  writeStates,
+  type Replaced,
+} from './left-changes.js'
 import { NOTICE_MS } from './timing.js'
 
-/** What queries of a project do not see, although its rows are still stored. */
-export interface Hidden {
-  /** The numbers of users. */
-  readonly users: readonly number[]
-  /** The first day that is kept, such as `2026-01-31`; null for all days. */
-  readonly keptFrom: string | null
-}
-
-const NOTHING: Hidden = { users: [], keptFrom: null }
+/** What queries of a project do not see, although its rows are still stored: some users, or the days before one. */
+export type Hidden =
+  | {
+      /** The numbers of the users. */
+      readonly users: readonly number[]
+    }
+  | {
+      /** The first day that is kept, such as `2026-01-31`; null for all days. */
+      readonly keptFrom: string | null
+    }
 
 /** A change that was announced. */
 export interface Change {
@@ -26,9 +34,13 @@ export interface Change {
   settle(): Promise<void>
   /** Records that the change becomes visible from now on. Until it ends, no query is answered, so that none sees a part of it. */
   publish(): Promise<void>
-  /** Records that all of the change is visible. If it is not called, the next holder of the loader lease does it. */
-  end(): Promise<void>
-  /** Ends the change, whose only effect is what queries of the projects do not see from now on. */
+  /**
+   * Records that all of the change is visible. If it is not called, the next holder of the loader lease does it.
+   *
+   * @param replaced groups of users whose earlier rows are still stored; queries do not count them until `endReplacing`
+   */
+  end(replaced?: Replaced): Promise<void>
+  /** Ends the change, whose only effect is what queries of the projects do not see from now on. Other rows stay hidden. */
   endHiding(hidden: Hidden): Promise<void>
 }
 
@@ -62,8 +74,10 @@ export async function announceChange(
   const announcement = sql`toUUID(${string(randomUUID())})`
   await writer.execute(
     statement(sql`
-INSERT INTO project_changes (project_id, change, is_open, announcement, published, hidden_users, kept_from)
-SELECT changing.project_id, ${NEXT_CHANGE}, true, ${announcement}, earlier.published, earlier.hidden_users, earlier.kept_from
+INSERT INTO project_changes (${STATE_COLUMNS})
+SELECT
+  changing.project_id, ${NEXT_CHANGE}, true, ${announcement}, earlier.published, earlier.hidden_users, earlier.kept_from,
+  earlier.replaced_groups, earlier.replaced_before
 FROM (SELECT DISTINCT project_id FROM (${projects})) AS changing
 LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
   )
@@ -82,13 +96,14 @@ LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
     },
     publish: () => writeStates(writer, isOwn, { isOpen: true, published: announcement }),
     // A process that was suspended ends only what nobody has announced again.
-    end: () => endChanges(writer, isOwn),
-    endHiding: ({ users, keptFrom }) =>
+    end: (replaced) => endChanges(writer, isOwn, replaced),
+    endHiding: (hidden) =>
       writeStates(writer, isOwn, {
         isOpen: false,
         published: announcement,
-        hiddenUsers: uint32s(users),
-        keptFrom: sql`toDate(${string(keptFrom ?? '1970-01-01')})`,
+        ...('users' in hidden
+          ? { hiddenUsers: uint32s(hidden.users) }
+          : { keptFrom: sql`toDate(${string(hidden.keptFrom ?? '1970-01-01')})` }),
       }),
   }
 }
@@ -137,14 +152,15 @@ export async function withHidden(
 ): Promise<void> {
   await hide(writer, projectId, hidden, noticeMs)
   await work()
-  await hide(writer, projectId, NOTHING, noticeMs)
+  await hide(writer, projectId, 'users' in hidden ? { users: [] } : { keptFrom: null }, noticeMs)
 }
 
-async function hide(
+/** Hides rows until they are hidden no longer, or others are. The caller holds the loader lease, and deletes them later by `withHidden`. */
+export async function hide(
   writer: Connection,
   projectId: string,
   hidden: Hidden,
-  noticeMs: number,
+  noticeMs = NOTICE_MS,
 ): Promise<void> {
   const change = await announceChange(writer, selectProject(projectId), noticeMs)
   await change.settle()

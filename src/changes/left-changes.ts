@@ -1,6 +1,15 @@
 /** Ends changes: one that its process has finished, and those that killed processes left. */
 import type { Connection } from '../clickhouse/connection.js'
-import { boolean, sql, statement, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
+import {
+  boolean,
+  sql,
+  statement,
+  string,
+  strings,
+  TRUE,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 
 /** The number of the next row of `project_changes`. */
@@ -12,26 +21,71 @@ interface NextState {
   readonly published: Sql
   readonly hiddenUsers?: Sql
   readonly keptFrom?: Sql
+  /** None if left out, and the change ends. */
+  readonly replaced?: Replaced | undefined
 }
+
+/** The groups of users that a change has written again, and whose earlier rows are still stored. */
+export interface Replaced {
+  /** Selects the project of each group, and the hash of the group. Each row of a group is of a project of the change. */
+  readonly groups: Sql
+  /** The rows with a lower `generation` are replaced. */
+  readonly before: number
+}
+
+/** All columns of a state. */
+export const STATE_COLUMNS = sql`
+project_id, change, is_open, announcement, published, hidden_users, kept_from, replaced_groups, replaced_before`
 
 /** Writes the next row of each open change that fulfils a condition. */
 export const writeStates = (
   writer: Connection,
   isChanged: Sql,
-  { isOpen, published, hiddenUsers = sql`hidden_users`, keptFrom = sql`kept_from` }: NextState,
+  {
+    isOpen,
+    published,
+    hiddenUsers = sql`hidden_users`,
+    keptFrom = sql`kept_from`,
+    replaced,
+  }: NextState,
 ): Promise<void> =>
   writer.execute(
     statement(sql`
-INSERT INTO project_changes (project_id, change, is_open, announcement, published, hidden_users, kept_from)
+INSERT INTO project_changes (${STATE_COLUMNS})
 SELECT
   project_id, ${NEXT_CHANGE}, ${boolean(isOpen)}, ${isOpen ? sql`announcement` : sql`generateUUIDv4()`},
-  ${published}, ${hiddenUsers}, ${keptFrom}
+  ${published}, ${hiddenUsers}, ${keptFrom}, ${isOpen ? sql`replaced_groups, replaced_before` : selectGroups(replaced)}
 FROM project_changes FINAL WHERE is_open AND ${isChanged}`),
   )
 
-/** Ends the open changes that fulfil a condition. */
-export const endChanges = (writer: Connection, isEnded: Sql): Promise<void> =>
-  writeStates(writer, isEnded, { isOpen: false, published: sql`published` })
+const NO_GROUPS = sql`[], 0`
+
+const selectGroups = (replaced: Replaced | undefined): Sql =>
+  replaced === undefined
+    ? NO_GROUPS
+    : sql`
+  (
+    SELECT CAST((groupArray(project_id), groupArray(hashes)), 'Map(String, Array(UInt128))')
+    FROM (SELECT toString(project_id) AS project_id, groupArray(hash) AS hashes FROM (${replaced.groups}) GROUP BY project_id)
+  )[project_id],
+  ${uint64(replaced.before)}`
+
+/**
+ * Records that the replaced rows of groups are deleted. The data is the same, and so are its versions.
+ *
+ * @param before as it was when the rows were replaced
+ */
+export const endReplacing = (writer: Connection, before: number): Promise<void> =>
+  writer.execute(
+    statement(sql`
+INSERT INTO project_changes (${STATE_COLUMNS})
+SELECT project_id, ${NEXT_CHANGE}, is_open, announcement, published, hidden_users, kept_from, ${NO_GROUPS}
+FROM project_changes FINAL WHERE replaced_before = ${uint64(before)}`),
+  )
+
+/** Ends the open changes that fulfil a condition. @param replaced the groups that they have replaced */
+export const endChanges = (writer: Connection, isEnded: Sql, replaced?: Replaced): Promise<void> =>
+  writeStates(writer, isEnded, { isOpen: false, published: sql`published`, replaced })
 
 /** Counts the open changes that fulfil a condition. */
 export async function countOpenChanges(connection: Connection, isCounted: Sql): Promise<number> {

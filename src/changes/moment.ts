@@ -9,7 +9,8 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Settings } from '../clickhouse/connection.js'
 import { filterTables, GuardError } from '../clickhouse/run.js'
-import { requireBareName, sql, strings } from '../clickhouse/sql.js'
+import { requireBareName, sql, statement, strings } from '../clickhouse/sql.js'
+import { hashGroup, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 import { ALL, isPublishing, readStates, type State } from './states.js'
 
 /** A state of the data of some projects on one store. */
@@ -18,6 +19,8 @@ export interface Moment {
   readonly published: readonly string[]
   /** Whether rows are hidden that are being deleted. Rollups may count some of them. */
   readonly isHiding: boolean
+  /** Whether rollups have rows of groups that were written again. */
+  readonly isReplacing: boolean
   /** How many of the projects have rollups of pairs. */
   readonly paired: number
   /** Whether nothing has changed lately. Then it is cheaper to ask after a statement whether that is still so than to let it check. */
@@ -41,6 +44,7 @@ export const toMoment = (states: readonly State[]): Moment | undefined =>
     : {
         published: states.map(({ published }) => published),
         isHiding: states.some(({ isHiding }) => isHiding),
+        isReplacing: states.some(({ isReplacing }) => isReplacing),
         paired: states.filter(({ isPaired }) => isPaired).length,
         isQuiet: false,
       }
@@ -117,6 +121,7 @@ export async function waitForMoment<One>(
 export const joinMoments = (moments: readonly Moment[]): Moment => ({
   published: moments.flatMap(({ published }) => published),
   isHiding: moments.some(({ isHiding }) => isHiding),
+  isReplacing: moments.some(({ isReplacing }) => isReplacing),
   paired: Math.min(...moments.map(({ paired }) => paired)),
   isQuiet: moments.every(({ isQuiet }) => isQuiet),
 })
@@ -130,14 +135,14 @@ const NEVER = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Builds the settings of the statements of a query. A statement fails with a GuardError if one of the projects has changed since the
- * moment, unless that is quiet, and does not see what is hidden.
+ * moment, unless that is quiet, and does not see what is hidden or replaced.
  *
  * @param moment that of all shards that the statements read; each looks up which rows are hidden on it
  * @param database that of the tables, which is the same on all shards
  */
 export function readAt(
   projectIds: readonly string[],
-  { published, isHiding, isQuiet }: Moment,
+  { published, isHiding, isReplacing, isQuiet }: Moment,
   database: string,
 ): Settings {
   const known = [NEVER, ...new Set(published)].map((id) => `'${requireUuid(id)}'`).join(', ')
@@ -145,7 +150,9 @@ export function readAt(
   const guard = `(SELECT throwIf(countIf(newest NOT IN (${known})) > 0) FROM (SELECT argMax(published, change) AS newest FROM ${requireBareName(database)}.project_changes WHERE project_id IN ('${ALL}', ${ids}) GROUP BY project_id)) = 0`
   return {
     ...(isQuiet ? {} : { additional_result_filter: guard }),
-    ...(isHiding ? hideRows(ids, requireBareName(database)) : {}),
+    // Where rows are hidden, no rollups are read.
+    ...(isHiding ? filterFacts(ids, requireBareName(database)) : {}),
+    ...(isReplacing && !isHiding ? filterGroups(ids, requireBareName(database)) : {}),
   }
 }
 
@@ -156,17 +163,38 @@ const writeText = (text: string): string => `char(${[...Buffer.from(text)].join(
 const TIMES = { events: 'timestamp', sessions: 'start_at' } as const
 
 /** Builds the setting that leaves out the hidden rows of the facts. Numbers of users are those of the shard that reads them. */
-function hideRows(ids: string, database: string): Settings {
-  const states = `SELECT project_id, argMax(hidden_users, change) AS users, argMax(kept_from, change) AS kept FROM ${database}.project_changes WHERE project_id IN (${ids}) GROUP BY project_id`
+function filterFacts(ids: string, database: string): Settings {
+  const users = selectStates('hidden_users', ids, database)
+  const kept = selectStates('kept_from', ids, database)
   const writeFilter = (time: string): string => `
-(project_id, user) NOT IN (SELECT project_id, arrayJoin(users) FROM (${states}))
-AND toDate(${time}) >= (SELECT mapFromArrays(groupArray(project_id), groupArray(kept)) FROM (${states}))[toString(project_id)]`
-  const filters = Object.entries(TIMES).map(([table, time]) => [
-    `${database}.${table}`,
-    writeFilter(time),
-  ])
-  return filterTables(Object.fromEntries(filters) as Record<string, string>)
+(project_id, user) NOT IN (SELECT project_id, arrayJoin(state) FROM (${users}))
+AND toDate(${time}) >= ${writeStateOfRow(kept)}`
+  const filters = Object.entries(TIMES).map(
+    ([table, time]) => [`${database}.${table}`, writeFilter(time)] as const,
+  )
+  return filterTables(filters)
 }
+
+/** Builds the setting that leaves out the rows of groups that were written again. */
+function filterGroups(ids: string, database: string): Settings {
+  const groups = selectStates('replaced_groups', ids, database)
+  const before = selectStates('replaced_before', ids, database)
+  const writeFilter = (rollup: Rollup): string => `
+generation >= ${writeStateOfRow(before)}
+OR ${statement(hashGroup(rollup)).query} NOT IN (SELECT arrayJoin(state) FROM (${groups}))`
+  const filters = USER_ROLLUPS.map(
+    (rollup) => [`${database}.${rollup.name}`, writeFilter(rollup)] as const,
+  )
+  return filterTables(filters)
+}
+
+/** Selects a column of the last state of each project. */
+const selectStates = (column: string, ids: string, database: string): string =>
+  `SELECT project_id, argMax(${column}, change) AS state FROM ${database}.project_changes WHERE project_id IN (${ids}) GROUP BY project_id`
+
+/** Writes the state of the project of a row. */
+const writeStateOfRow = (states: string): string =>
+  `(SELECT mapFromArrays(groupArray(project_id), groupArray(state)) FROM (${states}))[toString(project_id)]`
 
 function requireUuid(text: string): string {
   if (!/^[0-9a-f-]{36}$/.test(text)) throw new TypeError('not a UUID')

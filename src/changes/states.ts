@@ -14,6 +14,8 @@ export interface State {
   readonly published: string
   /** Whether rows are hidden that are being deleted. */
   readonly isHiding: boolean
+  /** Whether rows of rollups are replaced that are still stored. */
+  readonly isReplacing: boolean
   /** Whether the pairs of the project are counted completely. That changes only together with the version. */
   readonly isPaired: boolean
 }
@@ -38,8 +40,8 @@ export async function readStates(
     statement(sql`
 SELECT
   project_id AS project,
-  max((change, is_open, announcement, project_changes.published, notEmpty(hidden_users) OR kept_from > toDate(0))) AS newest,
-  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version, newest.4 AS published, newest.5 AS isHiding,
+  max((change, is_open, announcement, project_changes.published, notEmpty(hidden_users) OR kept_from > toDate(0), replaced_before > 0)) AS newest,
+  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version, newest.4 AS published, newest.5 AS isHiding, newest.6 AS isReplacing,
   project_id IN (SELECT project_id FROM paired_projects WHERE is_complete) AS isPaired
 FROM project_changes WHERE ${isAsked} GROUP BY project_id`),
     { signal, settings: { max_threads: 1 } },

@@ -20,9 +20,11 @@ const READ_SETTINGS: Settings = {
   use_statistics: 0,
 }
 
-/** Builds the setting that filters the rows of tables. @param filters by the names of the tables; without quotes */
-export const filterTables = (filters: Readonly<Record<string, string>>): Settings => ({
-  additional_table_filters: SettingsMap.from({ ...filters }),
+/** Builds the setting that filters the rows of tables. @param filters the name of each table, and its filter, without quotes */
+export const filterTables = (
+  filters: readonly (readonly [table: string, filter: string])[],
+): Settings => ({
+  additional_table_filters: SettingsMap.from(Object.fromEntries(filters)),
 })
 
 /** Runs a statement; rejects with an ApiError. */

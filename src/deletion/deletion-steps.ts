@@ -44,14 +44,15 @@ import {
 
 /**
  * Finishes expirations, and the deletions of the journal, in the order in which they were started. A project whose API keys ended a
- * moment ago is left for later, and so is one that other shards still have. The caller holds the loader lease.
+ * moment ago is left for later, and so is one that other shards still have, and an expiration that has just begun. The caller holds the
+ * loader lease.
  */
 export async function finishDeletions(
   writer: Connection,
   { waitMs = KEYS_END_MS, noticeMs, except, followsHome, isElsewhere }: FinishOptions = {},
 ): Promise<void> {
   // First, because an expiration corrects counts, which must not come back after their project was deleted.
-  await finishExpirations(writer, noticeMs)
+  await finishExpirations(writer, { waitMs, noticeMs })
   if (followsHome === true) await startMarkedDeletions(writer)
   for (const deletion of await findUnfinishedDeletions(writer)) {
     if (deletion.number === except) continue
@@ -97,7 +98,7 @@ async function finishUserDeletion(
     }
   }
   const { projectId, users } = deletion
-  await withHidden(writer, projectId, { users, keptFrom: null }, deleteRows, noticeMs)
+  await withHidden(writer, projectId, { users }, deleteRows, noticeMs)
   await staged.forget()
   await dropDeletionTables(writer, tables)
   await endDeletion(writer, deletion)
@@ -157,7 +158,7 @@ async function applyDeletion(
     writer.execute(statement(sql`DELETE FROM events WHERE ${own}`)),
     writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`)),
     applyRetraction(writer, tables),
-    removeUsersFromRollups(writer, groups, deletion.number),
+    removeUsersFromRollups(writer, { stale: groups, generation: deletion.number }),
   ])
   for (const table of USER_TABLES) {
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))

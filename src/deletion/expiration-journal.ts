@@ -12,6 +12,8 @@ export interface Expiration {
   readonly keptFrom: string
   /** The last step that was finished. */
   readonly reached: Step
+  /** Milliseconds since then, by the clock of the store. */
+  readonly age: number
 }
 
 /** Finds the expirations whose project is still recorded, in the order of their numbers. */
@@ -21,7 +23,7 @@ export async function findUnfinishedExpirations(
   const { rows } = await writer.query<Expiration>(
     statement(sql`
 SELECT
-  expiration AS number, max(step) AS reached,
+  expiration AS number, max(step) AS reached, dateDiff('millisecond', argMax(at, step), now64(3)) AS age,
   argMin(project_id, step) AS projectId, toString(argMin(kept_from, step)) AS keptFrom
 FROM expirations GROUP BY expiration HAVING min(step) < ${uint64(STEP.ended)} ORDER BY expiration`),
   )
@@ -40,13 +42,13 @@ export async function startExpiration(
     { number, projectId: '', users: [], token: '', reached: STEP.ended },
     STEP.ended,
   )
-  await recordStep(writer, { ...target, number, reached: STEP.started }, STEP.started)
+  await recordStep(writer, { ...target, number }, STEP.started)
 }
 
 /** Records that an expiration has reached a step. */
 export async function recordStep(
   writer: Connection,
-  { number, projectId, keptFrom }: Expiration,
+  { number, projectId, keptFrom }: Omit<Expiration, 'reached' | 'age'>,
   step: Step,
 ): Promise<void> {
   await writer.execute(

@@ -37,10 +37,22 @@ import {
 import { STEP } from './journal.js'
 import { USER_TABLES } from './delete-rows.js'
 
-/** Finishes every expiration of the journal; services have `noticeMs` to notice it. The caller holds the loader lease. */
-export async function finishExpirations(writer: Connection, noticeMs?: number): Promise<void> {
+/** How long an expiration takes others into account. */
+interface ExpirationWaits {
+  /** How long services know of a project what they read before. One that began later is left for later, and its days are hidden meanwhile. */
+  readonly waitMs: number
+  /** How long services take to notice a change; that of services if left out. */
+  readonly noticeMs: number | undefined
+}
+
+/** Finishes the expirations of the journal. The caller holds the loader lease. */
+export async function finishExpirations(
+  writer: Connection,
+  { waitMs, noticeMs }: ExpirationWaits,
+): Promise<void> {
   for (const expiration of await findUnfinishedExpirations(writer)) {
-    await finishExpiration(writer, expiration, noticeMs)
+    const isLeft = expiration.reached < STEP.staged && expiration.age < waitMs
+    if (!isLeft) await finishExpiration(writer, expiration, noticeMs)
   }
 }
 
@@ -70,7 +82,7 @@ async function finishExpiration(
     }
   }
   const { projectId, keptFrom } = expiration
-  await withHidden(writer, projectId, { users: [], keptFrom }, deleteRows, noticeMs)
+  await withHidden(writer, projectId, { keptFrom }, deleteRows, noticeMs)
   await staged.forget()
   await dropExpirationTables(writer, tables)
   await endExpiration(writer, expiration)

@@ -7,6 +7,7 @@ import {
   readClocks,
   type Clocks,
 } from '../clickhouse/clocks.js'
+import { hide } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection, withLowPriority } from '../clickhouse/connection-wrappers.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
@@ -135,7 +136,8 @@ export async function forceExpiration(
 
 /**
  * Deletes the data of a project before a day. The first call for such data only records that sessions will be cut, unless the
- * deletion is forced: services answer for some seconds by what they read about the project before.
+ * deletion is forced: services answer for some seconds by what they read about the project before. Then the days are hidden at once, and
+ * deleted after these seconds.
  */
 async function deleteBefore(
   { store, context, logger, waitMs = KEYS_END_MS, stop, ...options }: ExpirationOptions,
@@ -148,17 +150,27 @@ async function deleteBefore(
   const mark = options.markCut ?? ((id: string) => markCut(writer, id))
   const isNew = await mark(projectId)
   if (isNew && !isForced) return
+  const keptFrom = formatDay(firstKept)
+  const { noticeMs } = context
   // Another shard may have recorded it a moment ago.
-  if (isNew || shards.length > 1) await sleep(waitMs, undefined, { signal: stop })
-  await withLoaderLease(writer, async (fenced) => {
+  const isKnown = !isNew && shards.length <= 1
+  const isBegun = await withLoaderLease(writer, async (fenced) => {
     await finishInterruptedWork(fenced, context)
     // Another service may have done it while this one waited for the lease.
-    if (!(await hasExpiredData(fenced, projectId, firstKept))) return
-    const keptFrom = formatDay(firstKept)
+    if (!(await hasExpiredData(fenced, projectId, firstKept))) return false
     await startExpiration(fenced, { projectId, keptFrom })
-    await finishExpirations(fenced, context.noticeMs)
-    logger.info({ projectId, keptFrom }, 'deleted what the project keeps no longer')
+    if (isKnown) await finishExpirations(fenced, { waitMs: 0, noticeMs })
+    else await hide(fenced, projectId, { keptFrom }, noticeMs)
+    return true
   })
+  if (isBegun && !isKnown) {
+    await sleep(waitMs, undefined, { signal: stop })
+    await withLoaderLease(writer, async (fenced) => {
+      await finishInterruptedWork(fenced, context)
+      await finishExpirations(fenced, { waitMs: 0, noticeMs })
+    })
+  }
+  if (isBegun) logger.info({ projectId, keptFrom }, 'deleted what the project keeps no longer')
 }
 
 /** Runs `expireProjects` at once and then every hour. Returns a function that stops after the current statement. */

@@ -1,6 +1,7 @@
 /** Generates the events of the demo in order of time. Each day is the same whenever it is generated. */
 import { DAY_MS, formatDay, HOUR_MS } from '../lib/time.js'
 import { LAUNCH_PAGE } from './pages.js'
+import { addPageleaves } from './pageleaves.js'
 import { createRandom } from './random.js'
 import {
   buildMailQuery,
@@ -68,7 +69,7 @@ function generateVisits(day: Day): readonly DemoEvent[] {
     const hour = (24 + chooseHour(random).hour - user.place.offset) % 24
     const startAt = midnight + hour * HOUR_MS + random.below(HOUR_MS)
     const visit = { id: `${prefix}-${i}`, startAt, user, isFirst, source: chooseSource() }
-    return generateVisit(visit, random)
+    return addPageleaves(visit, generateVisit(visit, random))
   }).flat()
 }
 

@@ -92,19 +92,27 @@ export function listChanges(zone: string, from: number, to: number): readonly nu
 }
 
 /**
- * Lists the moments at which an hour of a zone's clock starts, from the hour that `from` lies in to just before `to`. An hour
- * also starts where the clock is changed: a repeated hour counts again, and an hour that is partly skipped or repeated is short.
+ * Lists the moments at which a step of a zone's clock starts, such as an hour: from the step that `from` lies in to just before
+ * `to`. A step also starts where the clock is changed: a repeated hour counts again, and one that is partly skipped or repeated
+ * is short.
+ *
+ * @param stepMs the length of a step, of which an hour has a whole number
  */
-export function listHours(zone: string, from: Date, to: Date): readonly number[] {
+export function listClockSteps(
+  zone: string,
+  stepMs: number,
+  from: Date,
+  to: Date,
+): readonly number[] {
   const end = to.getTime()
-  const starts: number[] = [findHour(zone, from.getTime())]
+  const starts: number[] = [findStep(zone, stepMs, from.getTime())]
   const changes = listChanges(zone, from.getTime(), end)
   let [at, next] = [from.getTime(), 0]
   while (at < end) {
     const offset = getOffset(zone, at)
     const change = changes[next] ?? end
-    let hour = floorToHour(at + offset) + HOUR_MS - offset
-    for (; hour < change; hour += HOUR_MS) starts.push(hour)
+    let start = floorTo(stepMs, at + offset) + stepMs - offset
+    for (; start < change; start += stepMs) starts.push(start)
     if (change < end) starts.push(change)
     at = change
     next += 1
@@ -112,14 +120,14 @@ export function listHours(zone: string, from: Date, to: Date): readonly number[]
   return starts
 }
 
-/** Returns the start of the hour that a moment lies in. */
-function findHour(zone: string, at: number): number {
+/** Returns the start of the step of a zone's clock that a moment lies in. */
+function findStep(zone: string, stepMs: number, at: number): number {
   const offset = getOffset(zone, at)
-  const start = floorToHour(at + offset) - offset
+  const start = floorTo(stepMs, at + offset) - offset
   return getOffset(zone, start) === offset ? start : findChange(zone, start, at)
 }
 
-const floorToHour = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS
+const floorTo = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs
 
 /**
  * Formats a moment as the clock of a zone shows it, with its offset: `2026-03-29T00:00:00+01:00`. Until 1972 some offsets had

@@ -38,6 +38,7 @@ export const SESSION_STATE_COLUMNS: readonly Sql[] = [
   sql`end_at`,
   sql`pageviews`,
   sql`events`,
+  sql`pageleaves`,
   sql`entry_origin`,
   sql`entry_path`,
   sql`entry_at`,

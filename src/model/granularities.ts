@@ -2,12 +2,16 @@
 import { sql, type Sql } from '../clickhouse/sql.js'
 import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.js'
 
-interface GranularityRow {
+export interface GranularityRow {
   /**
    * The longest period that `interval:auto` divides into buckets of this size, in milliseconds from its start to its inclusive
    * end. Absent: `interval:auto` never means this size.
    */
   readonly maxLengthMs?: number
+  /** How many milliseconds of a clock a bucket has. Absent for buckets of days or longer, which the calendar divides. */
+  readonly clockMs?: number
+  /** The longest period that may be divided into buckets of this size, in days, and how an error says it. Absent: any period. */
+  readonly longest?: { readonly days: number; readonly text: string }
   /** Returns the number of the bucket that a moment lies in. */
   readonly toBucket: (moment: Date) => number
   /** Returns the start of a bucket. */
@@ -19,9 +23,20 @@ interface GranularityRow {
 }
 
 /** From fine to coarse: `interval:auto` takes the first whose `maxLengthMs` the period does not exceed. */
-export const FINE_TO_COARSE = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+export const FINE_TO_COARSE = [
+  'minute',
+  '15minutes',
+  'hour',
+  'day',
+  'week',
+  'month',
+  'quarter',
+  'year',
+] as const
 
 export type Granularity = (typeof FINE_TO_COARSE)[number]
+
+const QUARTER_HOUR_MS = 15 * MINUTE_MS
 
 /** 1 January 1970 was a Thursday: the third day of its ISO week, counted from 0 on Monday. */
 const EPOCH_WEEKDAY = 3
@@ -44,12 +59,22 @@ const writeYear = (time: Sql): Sql => sql`toYear(${time})`
 
 export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
   minute: {
+    clockMs: MINUTE_MS,
+    longest: { days: 1, text: '24 hours into minutes' },
     toBucket: (moment) => Math.floor(moment.getTime() / MINUTE_MS),
     toStart: (bucket) => new Date(bucket * MINUTE_MS),
     expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 60000)`,
   },
+  '15minutes': {
+    clockMs: QUARTER_HOUR_MS,
+    longest: { days: 15, text: '15 days into buckets of 15 minutes' },
+    toBucket: (moment) => Math.floor(moment.getTime() / QUARTER_HOUR_MS),
+    toStart: (bucket) => new Date(bucket * QUARTER_HOUR_MS),
+    expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 900000)`,
+  },
   hour: {
     maxLengthMs: 48 * HOUR_MS,
+    clockMs: HOUR_MS,
     toBucket: (moment) => Math.floor(moment.getTime() / HOUR_MS),
     toStart: (bucket) => new Date(bucket * HOUR_MS),
     expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 3600000)`,

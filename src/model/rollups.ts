@@ -1,5 +1,5 @@
 /** The rollups: one list of all ten, from which their names, columns, relations, views and coverage are derived. */
-import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
+import { declaredName, join, sql, type Sql } from '../clickhouse/sql.js'
 import { EVENT_SUMS, VISIT_SUMS, type NamedMeasure, type SumMeasure } from './measures.js'
 
 /**
@@ -91,6 +91,13 @@ export const listKeyColumns = ({ group, dateColumn }: Rollup): readonly Sql[] =>
   ...group,
   dateColumn,
 ]
+
+/** A number of each grain that is not its name: some settings take no quotes. */
+const GRAIN_NUMBERS: Readonly<Record<RollupGrain, Sql>> = { day: sql`0`, month: sql`1` }
+
+/** A 128-bit hash of a group of a rollup. Groups of different rollups have different hashes. @param date that of the group */
+export const hashGroup = ({ group, grain, dateColumn }: Rollup, date = dateColumn): Sql =>
+  sql`reinterpretAsUInt128(sipHash128(${GRAIN_NUMBERS[grain]}, project_id, ${join(group)}, ${date}))`
 
 export const ROLLUP_NAMES: readonly RollupName[] = ROLLUPS.map(({ name }) => name)
 

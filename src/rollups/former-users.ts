@@ -15,7 +15,11 @@ import { removeUsersFromRollups } from './remove-users.js'
 export async function removeFormerUsers(holder: Connection, shadow: ShadowTables): Promise<void> {
   if (!(await haveEventsMoved(holder, shadow))) return
   await holder.execute(statement(createFormerUsers(shadow.staleUsers, selectSubtracted(shadow))))
-  await removeUsersFromRollups(holder, shadow.staleUsers, FIRST_GENERATION, shadow.rollups)
+  await removeUsersFromRollups(holder, {
+    stale: shadow.staleUsers,
+    generation: FIRST_GENERATION,
+    rollups: shadow.rollups,
+  })
 }
 
 /** Later than the generation 0 of all rows of the shadow tables, and not later than that of any load to come. */

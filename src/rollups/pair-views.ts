@@ -132,7 +132,7 @@ export function definePairViews(tables: RollupTables): readonly View[] {
         OF_VISITS,
         ENTRY_VALUES,
         sql`(SELECT *, toStartOfMonth(start_at) AS month FROM ${sessions} WHERE ${IS_VISIT} AND ${IS_PAIRED})`,
-        sql`sign, pageviews, events, start_at, end_at`,
+        sql`sign, pageviews, events, pageleaves, start_at, end_at`,
         sql`${VISIT_AGGREGATES.visits} AS visits, ${VISIT_AGGREGATES.bounces} AS bounces, ${VISIT_AGGREGATES.duration} AS duration`,
       ),
     },

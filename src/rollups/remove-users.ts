@@ -20,14 +20,16 @@ import {
 import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { IS_PAIR_NAME } from '../model/pairs.js'
-import { isOfPairs, listKeyColumns, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
+import {
+  hashGroup,
+  isOfPairs,
+  listKeyColumns,
+  USER_ROLLUPS,
+  type Rollup,
+} from '../model/rollups.js'
 
 /** The partition of a rollup that a `day` belongs to, by the frequency of the rollup. */
 const PARTITIONS = { daily: sql`toYYYYMM(day)`, monthly: sql`toYear(day)` }
-
-/** A group by a 128-bit hash of its key. */
-const hashGroup = ({ group }: Rollup, date: Sql): Sql =>
-  sql`reinterpretAsUInt128(sipHash128(project_id, ${join(group)}, ${date}))`
 
 /** The most groups that one statement deletes: their hashes are in its text. */
 const MAX_GROUPS = 500_000
@@ -46,59 +48,81 @@ interface AffectedGroups {
   readonly partitions: readonly (readonly [partition: number, groups: number])[]
 }
 
-/**
- * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps the rollups still count
- * the removed users, so no query may read them. Idempotent. The caller holds the loader lease.
- *
- * @param stale a table of the users to remove from each group, with the columns `grain` (`daily` or `monthly`),
- *   `project_id`, `dimension`, `value`, `other` (of pairs; else empty), `day` (for a month, its first day) and `user`
- * @param generation must be higher than in all earlier calls
- * @param rollups the tables to write to; the live ones by default
- */
+/** Users that are to leave groups of the rollups. */
+export interface FormerUsers {
+  /**
+   * A table of the users to remove from each group, with the columns `grain` (`daily` or `monthly`), `project_id`, `dimension`,
+   * `value`, `other` (of pairs; else empty), `day` (for a month, its first day) and `user`.
+   */
+  readonly stale: Sql
+  /** Of the reduced groups. It must be higher than in all earlier calls. */
+  readonly generation: number
+  /** The tables to write to; the live ones if left out. */
+  readonly rollups?: RollupTables['rollups']
+}
+
+/** Removes users from rollups that no query reads meanwhile. Idempotent. The caller holds the loader lease. */
 export async function removeUsersFromRollups(
   writer: Connection,
-  stale: Sql,
-  generation: number,
-  rollups: RollupTables['rollups'] = LIVE.rollups,
+  former: FormerUsers,
 ): Promise<void> {
-  await settleAll(
-    USER_ROLLUPS.map((rollup) =>
-      removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation),
-    ),
-  )
+  await reduceGroups(writer, former)
+  await deleteReplacedGroups(writer, former)
 }
 
-/** A rollup of users, and the table to write to. */
+/**
+ * Writes the groups without these users, under the new generation. Until the rows of earlier generations are deleted, whoever reads
+ * the groups must leave them out. Idempotent. The caller holds the loader lease.
+ */
+export const reduceGroups = (writer: Connection, former: FormerUsers): Promise<void> =>
+  settleAll(listTargets(former).map((target) => insertReduced(writer, target, former.generation)))
+
+/** Deletes the rows of the earlier generations of groups that `reduceGroups` has written. Idempotent. The caller holds the loader lease. */
+export const deleteReplacedGroups = (writer: Connection, former: FormerUsers): Promise<void> =>
+  settleAll(
+    listTargets(former).map((target) => deleteFormerRows(writer, target, former.generation)),
+  )
+
+/** Selects the project and the hash of each group that users leave. */
+export const selectHashes = (former: FormerUsers): Sql =>
+  join(
+    listTargets(former).map(
+      (target) =>
+        sql`SELECT DISTINCT project_id, ${hashGroup(target, sql`day`)} AS hash FROM ${target.stale}`,
+    ),
+    sql` UNION ALL `,
+  )
+
+/** A rollup of users, the table to write to, and the users that leave its groups. */
 interface Target extends Rollup {
   readonly table: Sql
+  readonly stale: Sql
 }
 
-async function removeUsers(
+const listTargets = ({ stale, rollups = LIVE.rollups }: FormerUsers): readonly Target[] =>
+  USER_ROLLUPS.map((rollup) => {
+    const isOfRollup = isOfPairs(rollup) ? IS_PAIR_NAME : not(IS_PAIR_NAME)
+    return {
+      ...rollup,
+      table: rollups[rollup.name],
+      stale: sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)} AND ${isOfRollup})`,
+    }
+  })
+
+async function deleteFormerRows(
   writer: Connection,
-  rollup: Target,
-  stale: Sql,
+  target: Target,
   generation: number,
 ): Promise<void> {
-  const isOfRollup = isOfPairs(rollup) ? IS_PAIR_NAME : not(IS_PAIR_NAME)
-  const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)} AND ${isOfRollup})`
-  const affected = await listAffectedGroups(writer, rollup, staleOfGrain)
-  if (affected.length === 0) return
-  await insertReduced(writer, rollup, staleOfGrain, generation)
   // One after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
-  for (const groups of affected) {
-    const deletion = deleteFormerRows(rollup, staleOfGrain, groups, generation)
-    await writer.execute(statement(deletion), INLINED)
+  for (const groups of await listAffectedGroups(writer, target)) {
+    await writer.execute(statement(buildDeletion(target, groups, generation)), INLINED)
   }
 }
 
-const insertReduced = (
-  writer: Connection,
-  rollup: Target,
-  stale: Sql,
-  generation: number,
-): Promise<void> => {
-  const { table, group, dateColumn } = rollup
-  const key = join(listKeyColumns(rollup))
+const insertReduced = (writer: Connection, target: Target, generation: number): Promise<void> => {
+  const { table, group, dateColumn, stale } = target
+  const key = join(listKeyColumns(target))
   return writer.execute(
     statement(sql`
 INSERT INTO ${table} (${key}, generation, users)
@@ -120,8 +144,7 @@ INNER JOIN (
 
 async function listAffectedGroups(
   writer: Connection,
-  { frequency }: Rollup,
-  stale: Sql,
+  { frequency, stale }: Target,
 ): Promise<readonly AffectedGroups[]> {
   const { rows } = await writer.query<AffectedGroups>(
     statement(sql`
@@ -138,20 +161,19 @@ GROUP BY part ORDER BY part`),
   return rows
 }
 
-function deleteFormerRows(
-  rollup: Target,
-  stale: Sql,
+function buildDeletion(
+  target: Target,
   { part, parts, partitions }: AffectedGroups,
   generation: number,
 ): Sql {
-  const { table, frequency, dateColumn } = rollup
+  const { table, frequency, stale } = target
   const rows = partitions.map(([partition, listed]) => {
     const groups = sql`FROM ${stale} WHERE ${PARTITIONS[frequency]} = ${uint32(partition)}
   AND ${HASH} % ${uint32(parts)} = ${uint32(part)}`
     const lists = Math.ceil(listed / LISTED_GROUPS)
     const isListed = Array.from({ length: lists }, (_, list) => {
       const ofList = sql`${groups} AND intDiv(${HASH}, ${uint32(parts)}) % ${uint32(lists)} = ${uint32(list)}`
-      return sql`${hashGroup(rollup, dateColumn)} IN ${inlineHashes(hashGroup(rollup, sql`day`), ofList)}`
+      return sql`${hashGroup(target)} IN ${inlineHashes(hashGroup(target, sql`day`), ofList)}`
     })
     const isOne = sql`generation < ${uint64(generation)}
   AND project_id IN ${inlineTexts(sql`project_id`, groups)}

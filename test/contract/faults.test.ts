@@ -210,6 +210,14 @@ describe('date_range', () => {
       },
     ],
     [{ date_range: ['2026-01-01', '2026-01-01'], group_by: ['interval:minute'] }, {}],
+    [
+      { date_range: ['2026-01-01', '2026-01-16'], group_by: ['interval:15minutes'] },
+      {
+        'group_by.0':
+          'divides at most 15 days into buckets of 15 minutes: choose interval:hour, interval:auto or a shorter date_range',
+      },
+    ],
+    [{ date_range: ['2026-01-01', '2026-01-15'], group_by: ['interval:15minutes'] }, {}],
     [range('2026-01-01', 5), { 'date_range.1': 'must be a string' }],
     [range('2026-01-02', '2026-01-01'), { date_range: 'must not start after its end' }],
     [range('2026-01-01', '2026-01-01'), {}],

@@ -168,6 +168,7 @@ const NO_GROUPS = [
   ...[
     'interval',
     'interval:minute',
+    'interval:15minutes',
     'interval:Day',
     'interval:constructor',
     'Country',

@@ -114,6 +114,17 @@ const moment = fc
   .integer({ min: Date.parse('2024-02-28') / 1_000, max: Date.parse('2025-01-02') / 1_000 })
   .map((seconds) => new Date(seconds * 1_000))
 
+/** Adds up buckets of a clock to coarser ones. @param minutes how many minutes of an hour a coarser one has */
+function addUp(buckets: ReadonlyMap<string, number>, minutes: number): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const [label, count] of buckets) {
+    const start = Math.floor(Number(label.slice(14, 16)) / minutes) * minutes
+    const coarser = `${label.slice(0, 14)}${String(start).padStart(2, '0')}${label.slice(16)}`
+    sums.set(coarser, (sums.get(coarser) ?? 0) + count)
+  }
+  return sums
+}
+
 describe('laws', () => {
   test('totals: they are the row of the same query without grouping', () =>
     holds(request, async (world, asked) => {
@@ -249,6 +260,33 @@ describe('laws', () => {
         const sum = series.data.reduce((n, { metrics }) => n + metrics[metric]!, 0)
         expect(sum).toBe(total.data[0]!.metrics[metric])
       }
+    }))
+
+  test('finer buckets: minutes add up to 15 minutes, and these to hours', () =>
+    holds(fc.tuple(moment, fc.constantFrom('UTC', 'Asia/Kathmandu')), async (world, [at, zone]) => {
+      const date = at.toISOString().slice(0, 10)
+      const count = async (interval: Interval): Promise<ReadonlyMap<string, number>> => {
+        const pages = [0, 1000].map((offset) => ({
+          date_range: [date, date] as const,
+          time_zone: zone,
+          metrics: ['pageviews'] as const,
+          group_by: [interval],
+          limit: 1000,
+          offset,
+        }))
+        const rows = (await Promise.all(pages.map((page) => put(world, page)))).flatMap(
+          ({ data }) => data,
+        )
+        return new Map(rows.map(({ group, metrics }) => [group['date']!, metrics.pageviews!]))
+      }
+      const [minutes, quarters, hours] = await Promise.all([
+        count('interval:minute'),
+        count('interval:15minutes'),
+        count('interval:hour'),
+      ])
+      expect([minutes.size, quarters.size, hours.size]).toEqual([1_440, 96, 24])
+      expect(addUp(minutes, 15)).toEqual(quarters)
+      expect(addUp(quarters, 60)).toEqual(hours)
     }))
 
   test('round trip: filtering by a returned group returns that group', () =>

@@ -87,6 +87,7 @@ const sum = (rows: readonly Row[], metric: 'pageviews' | 'events'): number =>
 
 const HALF_YEAR = 183 * DAY
 const SIZES: readonly (readonly [BucketSize, number])[] = [
+  ['15minutes', DAY / 2],
   ['hour', 2 * DAY],
   ['day', 4 * DAY],
   ['week', 40 * DAY],

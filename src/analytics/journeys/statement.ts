@@ -9,7 +9,7 @@ import {
   type Statement,
 } from '../../clickhouse/sql.js'
 import type { JourneyKind, JourneysRequest } from '../../contract/api.js'
-import { isCustomEvent, isPageview } from '../../model/facts.js'
+import { isInteraction, isPageview } from '../../model/facts.js'
 import { selectOrigin } from '../../model/origin.js'
 import type { Plan } from '../plan/plan.js'
 import type { Predicate } from '../request/filters.js'
@@ -135,7 +135,7 @@ FROM (${visits})`
 /** Selects the visits with an anchor: their user, the first event that matches, and the events that can be steps, in order. */
 function selectVisits(context: StatementContext, { plan, anchor, kinds }: Journeys): Sql {
   const matches = writeFilter({ ...context, where: createWhereWriter(anchor) }, 'events')
-  const ofKind = { page: isPageview(sql`name`), event: isCustomEvent(sql`name`) }
+  const ofKind = { page: isPageview(sql`name`), event: isInteraction(sql`name`) }
   const isStep = or(kinds.map((kind) => ofKind[kind]))
   const names = sql`
 WITH

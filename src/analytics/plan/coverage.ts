@@ -160,6 +160,7 @@ export type RollupMatch =
 /** The grains whose rows add up to buckets of each size. A week may begin within a month, so months do not make weeks. */
 const GRAINS_OF_BUCKETS: Readonly<Record<Granularity, readonly Grain[]>> = {
   minute: ['moment'],
+  '15minutes': ['moment'],
   hour: ['moment'],
   day: ['day', 'moment'],
   week: ['day', 'moment'],

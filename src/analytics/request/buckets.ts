@@ -1,7 +1,7 @@
 /** The buckets of a time series in a time zone. */
 import { LRUCache } from 'lru-cache'
-import { addMs, HOUR_MS, SECOND_MS } from '../../lib/time.js'
-import { isUtc, listHours, toInstant, toLocal } from '../../lib/time-zone.js'
+import { addMs, MINUTE_MS, SECOND_MS } from '../../lib/time.js'
+import { isUtc, listClockSteps, toInstant, toLocal } from '../../lib/time-zone.js'
 import { GRANULARITIES, type Granularity } from '../../model/granularities.js'
 import { getInclusiveEnd, type Period } from './period.js'
 
@@ -44,14 +44,14 @@ const remembered = new LRUCache<string, readonly number[]>({
 
 /** Lists the starts of the buckets of a period, and of some before or after it. */
 function listStarts(granularity: Granularity, period: Period, zone: string): readonly number[] {
-  const { toBucket } = GRANULARITIES[granularity]
+  const { clockMs, toBucket } = GRANULARITIES[granularity]
   const [first, last] =
-    granularity === 'hour' || granularity === 'minute'
-      ? numberBuckets(granularity, period)
-      : [
+    clockMs === undefined
+      ? [
           toBucket(toLocal(zone, period.start)),
           toBucket(toLocal(zone, getInclusiveEnd(period))) + 1,
         ]
+      : numberBuckets(granularity, period)
   const name = [zone, granularity, first, last].join(' ')
   const known = remembered.get(name)
   if (known !== undefined) return known
@@ -66,12 +66,14 @@ function computeStarts(
   last: number,
   zone: string,
 ): readonly number[] {
-  const { toStart } = GRANULARITIES[granularity]
+  const { clockMs, toStart } = GRANULARITIES[granularity]
   // Clocks are set at full minutes.
-  if (granularity === 'minute') {
+  if (clockMs === MINUTE_MS) {
     return Array.from({ length: last - first + 1 }, (_, i) => toStart(first + i).getTime())
   }
-  if (granularity === 'hour') return listHours(zone, toStart(first), addMs(toStart(last), HOUR_MS))
+  if (clockMs !== undefined) {
+    return listClockSteps(zone, clockMs, toStart(first), addMs(toStart(last), clockMs))
+  }
   return Array.from({ length: last - first + 1 }, (_, i) =>
     toInstant(zone, toStart(first + i)).getTime(),
   )

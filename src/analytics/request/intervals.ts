@@ -1,9 +1,14 @@
 /** The intervals of time series: which bucket size each means, and how many buckets a series may have. */
 import type { AnalyticsQueryRequest, FieldError, GroupBy, Interval } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
-import { HOUR_MS } from '../../lib/time.js'
+import { DAY_MS, HOUR_MS } from '../../lib/time.js'
 import { isUtc } from '../../lib/time-zone.js'
-import { FINE_TO_COARSE, GRANULARITIES, type Granularity } from '../../model/granularities.js'
+import {
+  FINE_TO_COARSE,
+  GRANULARITIES,
+  type Granularity,
+  type GranularityRow,
+} from '../../model/granularities.js'
 import { hasTooManyBuckets, MAX_BUCKETS } from './buckets.js'
 import { getInclusiveEnd, type Period } from './period.js'
 
@@ -11,6 +16,7 @@ import { getInclusiveEnd, type Period } from './period.js'
 const SIZES: Readonly<Record<Interval, Granularity | 'auto'>> = {
   'interval:auto': 'auto',
   'interval:minute': 'minute',
+  'interval:15minutes': '15minutes',
   'interval:hour': 'hour',
   'interval:day': 'day',
   'interval:week': 'week',
@@ -49,12 +55,15 @@ function checkComparedBuckets(
   return [{ field: 'compare', message }]
 }
 
-/** How long a period of buckets of a minute may be: a day. One on which the clock of a zone is set back has an hour more. */
-function checkMinutes({ start, end }: Period, zone: string): readonly FieldError[] {
-  const hours = isUtc(zone) ? 24 : 25
-  if (end.getTime() - start.getTime() <= hours * HOUR_MS) return []
-  const message =
-    'divides at most 24 hours into minutes: choose interval:hour, interval:auto or a shorter date_range'
+/** Checks that a period is not longer than a size of buckets allows. Days on which the clock of a zone is set back have an hour more. */
+function checkLength(
+  { days, text }: NonNullable<GranularityRow['longest']>,
+  { start, end }: Period,
+  zone: string,
+): readonly FieldError[] {
+  const longest = days * DAY_MS + (isUtc(zone) ? 0 : HOUR_MS)
+  if (end.getTime() - start.getTime() <= longest) return []
+  const message = `divides at most ${text}: choose interval:hour, interval:auto or a shorter date_range`
   return [{ field: 'group_by.0', message }]
 }
 
@@ -71,7 +80,8 @@ export function checkBucketCount(
   if (token === undefined || !isInterval(token)) return []
   if (token === 'interval:auto' && isUtc(zone)) return []
   const granularity = resolveGranularity(token, period)
-  if (granularity === 'minute') return checkMinutes(period, zone)
+  const { longest } = GRANULARITIES[granularity]
+  if (longest !== undefined) return checkLength(longest, period, zone)
   if (!hasTooManyBuckets(granularity, period, zone)) return []
   const fitting = FINE_TO_COARSE.find((name) => !hasTooManyBuckets(name, period, zone))
   const other = fitting === undefined ? '' : `interval:${fitting} or `

@@ -41,7 +41,7 @@ export function writeWholeSessions(
     writeFilter(context, 'sessions'),
     ...conditions,
   ])
-  const stateColumns = sql`${join(nameKeys(context.query, keys))}, user, sign > 0 AND ${isCurrent} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms`
+  const stateColumns = sql`${join(nameKeys(context.query, keys))}, user, sign > 0 AND ${isCurrent} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, pageleaves, duration_ms`
   const isHappened = isWithinAny('events', periods)
   const weight = sql`if(${isHappened}, 1, -1)`
   const crossing = writeCrossingEvents(context, periods, isHappened, conditions)
@@ -49,7 +49,7 @@ export function writeWholeSessions(
   const events = isJoined
     ? joinSessionKeys({ ...context, goals: [] }, groups, crossing, conditions, periods)
     : crossing
-  const eventColumns = sql`${join(isJoined ? nameJoinedKeys(groups) : keys)}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0`
+  const eventColumns = sql`${join(isJoined ? nameJoinedKeys(groups) : keys)}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0, 0`
   return sql`(SELECT ${stateColumns} FROM ${states} UNION ALL SELECT ${eventColumns} FROM ${events})`
 }
 

@@ -1,6 +1,6 @@
 /** The points of the chart, from the response to its query, and the period that a click on a point zooms into. */
 import type { QueryResponse, ShownMetric } from '../client/contract.js'
-import type { BucketSize } from '../format/dates.js'
+import { CLOCK_MS, isOfClock, type BucketSize } from '../format/dates.js'
 import { addDays, addMonths, clockIn, formatSecond } from '../state/periods.js'
 import type { Range } from '../state/state.js'
 
@@ -76,7 +76,7 @@ export function readSeries(
 /** The hours after one, to the end of its day. */
 function listHoursAfter(label: string | undefined, zone: string): readonly string[] {
   const hours: string[] = []
-  for (let ms = Date.parse(label ?? '') + LENGTHS.hour; ; ms += LENGTHS.hour) {
+  for (let ms = Date.parse(label ?? '') + CLOCK_MS.hour; ; ms += CLOCK_MS.hour) {
     if (Number.isNaN(ms)) return []
     const hour = labelIn(zone, ms)
     if (hour.slice(0, 10) !== label?.slice(0, 10)) return hours
@@ -87,7 +87,7 @@ function listHoursAfter(label: string | undefined, zone: string): readonly strin
 /** A moment as a label: what the clock of a zone shows, with its offset from UTC. */
 function labelIn(zone: string, ms: number): string {
   const clock = clockIn(zone, new Date(ms))
-  const minutes = (Date.parse(`${clock}Z`) - ms) / LENGTHS.minute
+  const minutes = (Date.parse(`${clock}Z`) - ms) / CLOCK_MS.minute
   const write = (part: number): string => String(Math.floor(part)).padStart(2, '0')
   return `${clock}${minutes < 0 ? '-' : '+'}${write(Math.abs(minutes) / 60)}:${write(Math.abs(minutes) % 60)}`
 }
@@ -119,8 +119,6 @@ export function describeLeftOut({ points, total }: Series): string | undefined {
 export const findHighest = ({ points }: Series): number =>
   Math.max(0, ...points.flatMap(({ value = 0, compared = 0 }) => [value, compared]))
 
-const LENGTHS = { minute: 60_000, hour: 3_600_000 }
-
 /**
  * Finds the period of some buckets.
  *
@@ -137,8 +135,8 @@ export function zoomInto(
   const [label, start] = [labels[first], labels[last]]
   if (label === undefined || start === undefined) return undefined
   const next = labels[last + 1]
-  if (size === 'hour' || size === 'minute') {
-    const end = next === undefined ? Date.parse(start) + LENGTHS[size] : Date.parse(next)
+  if (isOfClock(size)) {
+    const end = next === undefined ? Date.parse(start) + CLOCK_MS[size] : Date.parse(next)
     return { from: formatSecond(Date.parse(label)), to: formatSecond(end - 1000) }
   }
   // The dates of the labels are those of the time zone of the page, as are those of a period.
@@ -150,7 +148,7 @@ export function zoomInto(
 }
 
 /** The last date of a bucket that has none after it. @param from its first date */
-function lastDateOf(from: string, size: Exclude<BucketSize, 'hour' | 'minute'>): string {
+function lastDateOf(from: string, size: Exclude<BucketSize, keyof typeof CLOCK_MS>): string {
   if (size === 'day') return from
   if (size === 'week') return addDays(from, 6)
   const months = { month: 1, quarter: 3, year: 12 }[size]

@@ -1,6 +1,6 @@
 /** Which buckets the axis of time names: hours, midnights, Mondays, firsts of months, quarters or years. */
 import { DAY_MS, MINUTE_MS } from '../../lib/time.js'
-import { type BucketSize, isWeekend, readClock } from '../format/dates.js'
+import { type BucketSize, CLOCK_MS, isOfClock, isWeekend, readClock } from '../format/dates.js'
 
 const countMonths = (ms: number): number => {
   const date = new Date(ms)
@@ -21,8 +21,7 @@ const UNITS: readonly ((ms: number) => number)[] = [
 
 /** How long before a bucket the one before it has begun at the latest. */
 const STEP_MS: Readonly<Record<BucketSize, number>> = {
-  minute: MINUTE_MS,
-  hour: 60 * MINUTE_MS,
+  ...CLOCK_MS,
   day: DAY_MS,
   week: 7 * DAY_MS,
   month: DAY_MS,
@@ -58,7 +57,7 @@ export function listWeekends(
   labels: readonly string[],
   size: BucketSize,
 ): readonly (readonly [first: number, last: number])[] {
-  if (size !== 'day' && size !== 'hour') return []
+  if (size !== 'day' && !isOfClock(size)) return []
   const stretches: (readonly [number, number])[] = []
   for (const [i, label] of labels.entries()) {
     if (!isWeekend(label)) continue

@@ -1,7 +1,16 @@
 /** Buckets of time as people read them. */
+import { HOUR_MS, MINUTE_MS } from '../../lib/time.js'
 
 /** The size of a bucket, as the API names it. */
-export type BucketSize = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
+export type BucketSize =
+  'minute' | '15minutes' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
+
+/** The lengths of the buckets that a clock shows, in milliseconds. Longer ones are those of a calendar. */
+export const CLOCK_MS = { minute: MINUTE_MS, '15minutes': 15 * MINUTE_MS, hour: HOUR_MS } as const
+
+/** Whether a bucket of this size is shorter than a day. */
+export const isOfClock = (size: BucketSize): size is keyof typeof CLOCK_MS =>
+  Object.hasOwn(CLOCK_MS, size)
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** From Sunday. */
@@ -19,7 +28,7 @@ export function nameBucket(label: string, size: BucketSize): string {
   if (size === 'quarter') return `Q${Math.ceil((month ?? 1) / 3)} ${year ?? ''}`
   if (size === 'month') return `${name} ${year ?? ''}`
   const date = `${day ?? ''} ${name}`
-  if (size === 'hour' || size === 'minute') return `${date}, ${label.slice(11, 16)}`
+  if (isOfClock(size)) return `${date}, ${label.slice(11, 16)}`
   if (size === 'week') return `Week of ${date} ${year ?? ''}`
   const weekday = WEEKDAYS[new Date(`${label.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? ''
   return `${weekday} ${date} ${year ?? ''}`
@@ -37,7 +46,7 @@ export function nameTick(label: string, size: BucketSize): string {
   const [year, month, day] = label.slice(0, 10).split('-')
   const name = MONTHS[Number(month) - 1] ?? ''
   const time = label.slice(11, 16)
-  if ((size === 'hour' || size === 'minute') && time !== '00:00') return time
+  if (isOfClock(size) && time !== '00:00') return time
   if (size === 'year') return year ?? ''
   if (size === 'month' || size === 'quarter') return `${name} ${year ?? ''}`
   return [Number(day), name, ...(month === '01' && day === '01' ? [year] : [])].join(' ')

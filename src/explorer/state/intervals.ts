@@ -1,6 +1,7 @@
 /** The intervals that divide a period into as many buckets as the chart shows. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import type { QueryResponse } from '../client/contract.js'
+import { CLOCK_MS, isOfClock } from '../format/dates.js'
 import { clockIn, endsNow, LIVE_MINUTES, toDates } from './periods.js'
 import {
   INTERVALS,
@@ -46,9 +47,10 @@ export function divide(
   const clock = (ms: number): number => Date.parse(`${clockIn(zone, new Date(ms))}Z`)
   const span = findSpan(period, clock, now, allTime)
   const count = (size: ShownInterval): number => {
+    if (size === 'auto') return MAX_BUCKETS
     // Minutes of a time that may be years are more than the API counts.
-    if (span === undefined) return size === 'minute' ? Infinity : MAX_BUCKETS
-    return size === 'auto' ? MAX_BUCKETS : countBuckets(size, span)
+    if (span === undefined) return isOfClock(size) && size !== 'hour' ? Infinity : MAX_BUCKETS
+    return countBuckets(size, span)
   }
   const fits = (size: ShownInterval): boolean => count(size) >= 2 && count(size) <= MAX_BUCKETS
   const shown = fits(interval) ? interval : 'auto'
@@ -62,12 +64,16 @@ export function divide(
   }
 }
 
+/** Names an interval in a sentence: `15 minutes`. */
+export const nameSize = (interval: ShownInterval): string =>
+  interval.replace(/^\d+/, (count) => `${count} `)
+
 function describeMisfit(interval: ShownInterval, count: number): string {
   const points =
     count === 1
       ? 'one point'
       : `${count.toLocaleString('en')} points, more than the ${MAX_BUCKETS.toLocaleString('en')} that the chart shows`
-  return `By ${interval} there would be ${points}: the interval is automatic.`
+  return `By ${nameSize(interval)} there would be ${points}: the interval is automatic.`
 }
 
 /** The first and the last second of a period as the clock of a zone shows them, each as if it was one in UTC. */
@@ -115,8 +121,9 @@ function countBuckets(size: Exclude<ShownInterval, 'auto'>, [first, last]: Span)
 
 /** The numbers of the buckets of a moment. Weeks start on Monday; 1 January 1970 was a Thursday. */
 const BUCKETS: Readonly<Record<Exclude<ShownInterval, 'auto'>, (ms: number) => number>> = {
-  minute: (ms) => Math.floor(ms / MINUTE_MS),
-  hour: (ms) => Math.floor(ms / HOUR_MS),
+  minute: (ms) => Math.floor(ms / CLOCK_MS.minute),
+  '15minutes': (ms) => Math.floor(ms / CLOCK_MS['15minutes']),
+  hour: (ms) => Math.floor(ms / CLOCK_MS.hour),
   day: (ms) => Math.floor(ms / DAY_MS),
   week: (ms) => Math.floor((ms / DAY_MS + 3) / 7),
   month: (ms) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth(),

@@ -38,7 +38,7 @@ export const COMPARISONS = ['off', 'previous_period', 'previous_year', 'weekdays
 /** What the period is compared with; `weekdays` is the period before, moved by whole weeks. */
 export type ShownComparison = (typeof COMPARISONS)[number] | Range
 
-export const INTERVALS = ['auto', 'minute', 'hour', 'day', 'week', 'month'] as const
+export const INTERVALS = ['auto', 'minute', '15minutes', 'hour', 'day', 'week', 'month'] as const
 /** The size of the buckets of the chart. */
 export type ShownInterval = (typeof INTERVALS)[number]
 

@@ -6,7 +6,7 @@ import type { Query, QueryResponse } from '../client/contract.js'
 import { nameBucket } from '../format/dates.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
-import type { Division } from '../state/intervals.js'
+import { nameSize, type Division } from '../state/intervals.js'
 import { clockIn, endsNow, nameMoments } from '../state/periods.js'
 import type { ShownInterval } from '../state/state.js'
 import { Chart } from './chart.js'
@@ -17,7 +17,7 @@ import { useList } from './use-list.js'
 import { Change, Value } from './value.js'
 
 const nameInterval = (interval: ShownInterval): string =>
-  interval === 'auto' ? 'Automatic interval' : `By ${interval}`
+  interval === 'auto' ? 'Automatic interval' : `By ${nameSize(interval)}`
 
 interface ChartSectionProps extends Parts {
   readonly query: Query | undefined

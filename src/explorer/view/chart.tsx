@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { buildScale, placeX, type Box } from '../chart/layout.js'
 import { findHighest, type Point, type Series } from '../chart/series.js'
-import { nameBucket } from '../format/dates.js'
+import { isOfClock, nameBucket } from '../format/dates.js'
 import { formatMetricChange, METRICS } from '../queries/metrics.js'
 import { BOTTOM, Drawing, LEFT, RIGHT, TOP } from './drawing.js'
 import { useReading, type Zoom } from './use-reading.js'
@@ -85,7 +85,7 @@ const layOut = (width: number): Box => ({
 
 /** Names the bucket of a point; one that is no day or longer with the zone of its clock. */
 const namePoint = ({ label }: Point, size: Series['size'], zone: string): string =>
-  size === 'hour' || size === 'minute'
+  isOfClock(size)
     ? `${nameBucket(label, size)} ${zone.replaceAll('_', ' ')}`
     : nameBucket(label, size)
 

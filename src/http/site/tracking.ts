@@ -1,4 +1,4 @@
-/** Serves the tracking script. */
+/** Serves the tracking script, and those beside it that it loads where a page asks for what they measure. */
 import { createHash } from 'node:crypto'
 import { Router } from 'express'
 import { readAsset, sendText, setHeaders } from './assets.js'
@@ -15,17 +15,23 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
+/** What the names of the scripts have before `.js`, after the name of the tracking script. It names them in the same way. */
+const SUFFIXES = ['', '-vitals', '-engagement'] as const
+
 /**
- * Creates the routes of the script. They need no key.
+ * Creates the routes of the scripts. They need no key.
  *
- * @param name another file name of the script, beside `tally.js`; it may be the same
+ * @param name another file name of the tracking script, beside `tally.js`; it may be the same. It ends with `.js`
  */
 export function createTrackingRouter(name: string): Router {
-  const script = readAsset('tally.js')
-  const hash = createHash('sha256').update(script).digest('base64url')
-  const headers = setHeaders({ ...HEADERS, ETag: `"${hash}"` })
   const router = Router({ caseSensitive: true, strict: true })
-  const methods = { get: [headers, sendText('js', script)] }
-  addRoutes(router, { '/tally.js': methods, [`/${name}`]: methods })
+  for (const suffix of SUFFIXES) {
+    const script = readAsset(`tally${suffix}.js`)
+    const hash = createHash('sha256').update(script).digest('base64url')
+    const headers = setHeaders({ ...HEADERS, ETag: `"${hash}"` })
+    const methods = { get: [headers, sendText('js', script)] }
+    const other = `/${name.replace(/\.js$/, `${suffix}.js`)}`
+    addRoutes(router, { [`/tally${suffix}.js`]: methods, [other]: methods })
+  }
   return router
 }

@@ -1,10 +1,18 @@
 /** Runs one load: the order of its steps, from the rows of the inbox to published events. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { announceChange, type Change } from '../../changes/announce-change.js'
+import { endReplacing } from '../../changes/left-changes.js'
+import { NOTICE_MS } from '../../changes/timing.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { INLINED } from '../../clickhouse/temporary-tables.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { settleAll } from '../../lib/settle.js'
-import { removeUsersFromRollups } from '../../rollups/remove-users.js'
+import {
+  deleteReplacedGroups,
+  reduceGroups,
+  selectHashes,
+  type FormerUsers,
+} from '../../rollups/remove-users.js'
 import { dropBatch } from '../inbox/batches.js'
 import {
   NO_ROWS,
@@ -86,16 +94,40 @@ export async function runLoad(
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await change.settle()
-  await publishLoad(writer, tables, staged, { survey, change, shard: context.shard })
+  const former = await publishLoad(writer, tables, staged, {
+    survey,
+    change,
+    shard: context.shard,
+  })
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)
     await restoreRejections(writer, tables, nameRejections(load))
   }
-  await change.end()
-  return closeLoad(writer, staged, survey.report, {
-    rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`,
-    projects: sql`(SELECT groupUniqArray(toString(project_id)) FROM ${tables.kept})`,
-  })
+  const close = (): Promise<LoadReport> =>
+    closeLoad(writer, staged, survey.report, {
+      rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`,
+      projects: sql`(SELECT groupUniqArray(toString(project_id)) FROM ${tables.kept})`,
+    })
+  if (former === undefined) {
+    await change.end()
+    return close()
+  }
+  await change.end({ groups: selectHashes(former), before: former.generation })
+  return withReplacedGroups(writer, former, close, context.noticeMs)
+}
+
+/** Deletes the rows of replaced groups, which no query counts any more, and then closes the load. */
+async function withReplacedGroups(
+  writer: Connection,
+  former: FormerUsers,
+  close: () => Promise<LoadReport>,
+  noticeMs = NOTICE_MS,
+): Promise<LoadReport> {
+  await deleteReplacedGroups(writer, former)
+  // A statement that has chosen its parts just before may look only now which groups are replaced.
+  const [report] = await Promise.all([close(), sleep(noticeMs)])
+  await endReplacing(writer, former.generation)
+  return report
 }
 
 /** @throws Error when a staged load has no rows any more: publishing it would lose them. */
@@ -116,6 +148,8 @@ class LoadAbandonedError extends Error {
 /**
  * Publishes a staged load. Every statement may be repeated. While it writes what queries read, queries wait, so it does beforehand
  * all that can be done beforehand, and the rest side by side.
+ *
+ * @returns the users whose groups are replaced, and whose rows of before are still stored; undefined if there are none
  */
 async function publishLoad(
   writer: Connection,
@@ -130,7 +164,7 @@ async function publishLoad(
     readonly change: Change
     readonly shard: LoadedShardName | undefined
   },
-): Promise<void> {
+): Promise<FormerUsers | undefined> {
   const { number, slices } = load
   const insert = ({ token, insert: text }: LoadInsert): Promise<void> =>
     insertOnce(writer, text, `load-${number}-${token}`)
@@ -153,9 +187,17 @@ async function publishLoad(
     // Slices are as large as the memory allows, so one goes after another.
     slices === 1 ? settleAll(reads.map(insert)) : runInTurn(reads, insert),
   ])
+  if (moved.groups === 0) return undefined
+  const former = { stale: tables.staleRollupUsers, generation: number }
   // The views have added the users of the new events to the groups by now.
-  if (moved.leavesGroups) await removeUsersFromRollups(writer, tables.staleRollupUsers, number)
+  await reduceGroups(writer, former)
+  if (moved.groups <= MAX_REPLACED) return former
+  await deleteReplacedGroups(writer, former)
+  return undefined
 }
+
+/** The most groups that queries leave out while their rows are deleted. Of more, queries wait until they are deleted. */
+const MAX_REPLACED = 50_000
 
 async function runInTurn<Item>(
   items: readonly Item[],
@@ -168,19 +210,22 @@ async function runInTurn<Item>(
 interface Moved {
   /** The months of the events of changed sessions, as partitions of `events`. */
   readonly months: readonly number[]
-  /** Whether users have no event left in groups of the rollups. */
-  readonly leavesGroups: boolean
+  /** In how many groups of the rollups users have no event left. */
+  readonly groups: number
 }
 
-const NOTHING_MOVED: Moved = { months: [], leavesGroups: false }
+const NOTHING_MOVED: Moved = { months: [], groups: 0 }
 
 /** Finds the events that move, and fills the table of the users that leave groups. */
 async function findMoved(writer: Connection, tables: LoadTables, load: number): Promise<Moved> {
   await dropTemporaryTable(writer, tables, 'staleRollupUsers')
   await writer.execute(statement(findStaleRollupUsers(tables, load)))
   const rows = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
-  const stale = await selectRows(writer, sql`SELECT 1 FROM ${tables.staleRollupUsers} LIMIT 1`)
-  return { months: rows.map(({ month }) => month), leavesGroups: stale.length > 0 }
+  const [left] = await selectRows<{ groups: number }>(
+    writer,
+    sql`SELECT uniqExact(grain, project_id, dimension, value, other, day) AS groups FROM ${tables.staleRollupUsers}`,
+  )
+  return { months: rows.map(({ month }) => month), groups: left?.groups ?? 0 }
 }
 
 /** Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. */

@@ -144,6 +144,23 @@ export const CASES: readonly Case[] = [
     want: [START, { name: 'signup' }],
   },
   {
+    why: 'a browser that is to be ignored',
+    before: `localStorage.setItem('tally_ignore', 'true')`,
+    attributes: 'data-vitals data-engagement',
+    then: [`tally('signup')`, go('pushState', '/b')],
+    want: [],
+  },
+  {
+    why: 'a browser that is no longer to be ignored',
+    before: `localStorage.setItem('tally_ignore', 'false')`,
+    want: [START],
+  },
+  {
+    why: 'a browser whose storage is blocked',
+    before: `Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })`,
+    want: [START],
+  },
+  {
     why: 'a browser without sendBeacon',
     before: `delete Navigator.prototype.sendBeacon`,
     then: [`tally('signup')`],

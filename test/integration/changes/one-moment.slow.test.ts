@@ -97,7 +97,7 @@ test('explanations name the state of the data', async () => {
   await send(store, project, [createEvent(1, { isLate: false })])
   const after = await explain()
   let hiding: DataState | undefined
-  await withHidden(store.writer, project.id, { users: [], keptFrom: '1971-01-01' }, async () => {
+  await withHidden(store.writer, project.id, { keptFrom: '1971-01-01' }, async () => {
     hiding = await explain()
   })
   expect({ before, after, hiding }).toEqual({

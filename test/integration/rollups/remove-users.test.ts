@@ -25,7 +25,7 @@ SELECT
   toDate('2026-01-31') AS day, 1::UInt32 AS user
 FROM numbers(40000)`)
 
-  await removeUsersFromRollups(store.writer, STALE, 7)
+  await removeUsersFromRollups(store.writer, { stale: STALE, generation: 7 })
 
   const rows = sql`
 SELECT generation, bitmapToArray(users) AS members, toUInt32(count()) AS stored

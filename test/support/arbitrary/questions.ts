@@ -279,7 +279,7 @@ const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc
     ...compared,
   }))
 
-/** Series by minute, of periods whose ends have offsets from UTC. */
+/** Series by minute and by 15 minutes, of periods whose ends have offsets from UTC. */
 const minutes: fc.Arbitrary<PartialRequest> = fc
   .record({
     date_range: fc.constantFrom<PartialRequest['date_range']>(
@@ -287,6 +287,10 @@ const minutes: fc.Arbitrary<PartialRequest> = fc
       ['2024-02-29T12:00:30+02:00', '2024-03-01T09:00:29Z'],
       ['2024-03-31T00:30:00+05:30', '2024-03-31T03:00:00+01:00'],
       '1hr',
+    ),
+    interval: fc.constantFrom(
+      { group_by: ['interval:minute'] as const, offset: 300 },
+      { group_by: ['interval:15minutes'] as const, offset: 20 },
     ),
     metrics: fc.subarray(['users', 'visits', 'new_users', 'events'] as const, { minLength: 1 }),
     zone: fc.option(fc.constantFrom('Europe/Berlin', 'Asia/Kathmandu'), { nil: undefined }),
@@ -296,11 +300,10 @@ const minutes: fc.Arbitrary<PartialRequest> = fc
       {},
     ),
   })
-  .map(({ zone, compared, ...asked }) => ({
+  .map(({ interval, zone, compared, ...asked }) => ({
     ...asked,
-    group_by: ['interval:minute'],
+    ...interval,
     limit: 1000,
-    offset: 300,
     ...(zone === undefined ? {} : { time_zone: zone }),
     ...compared,
   }))

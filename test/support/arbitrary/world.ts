@@ -47,15 +47,14 @@ const VALUES = [
 const value = fc.constantFrom(...VALUES)
 const COUNTRIES = ['', 'DE', 'FR', 'US']
 const PATHS = ['', '/', '/a', '/a%', '/a_b', '/b\\', '/ü', '/%2Fa']
-const NAMES = ['pageview', 'pageview', 'pageview', 'signup', 'Signup', "it's"]
+const NAMES = ['pageview', 'pageview', 'pageview', 'pageleave', 'signup', 'Signup', "it's"]
 const PROPERTIES = ['plan', '', 'a.b', '__proto__', '😀'].filter((name) => name !== '')
 const { document } = readSpec('openapi')
 /** Every metric of the contract. */
 export const METRICS = listEnumValues(document, 'Metric') as readonly Metric[]
-/** Every interval of the contract. */
-/** Those that suit any period. */
+/** The intervals of the contract that suit any period. */
 export const INTERVALS = (listEnumValues(document, 'Interval') as readonly Interval[]).filter(
-  (interval) => interval !== 'interval:minute',
+  (interval) => interval !== 'interval:minute' && interval !== 'interval:15minutes',
 )
 const VALUE_GROUPINGS: readonly ThenBy[] = [
   ...(listEnumValues(document, 'Dimension') as readonly Dimension[]),

@@ -92,6 +92,7 @@ WITH own AS (SELECT
   epoch_ms(max(occurred)) - epoch_ms(min(occurred)) AS duration_ms,
   count(*) FILTER (name = 'pageview') AS pageviews,
   count(*) FILTER (name <> 'pageview') AS custom_events,
+  count(*) FILTER (name NOT IN ('pageview', 'pageleave')) AS interactions,
   first(origin ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_origin,
   first(path ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_path,
   last(path ORDER BY occurred, path) FILTER (name = 'pageview') AS exit_path,
@@ -114,7 +115,7 @@ FROM hits JOIN sessions USING (session)`
 /** Creates the table `visits`: the sessions with a pageview. */
 const CREATE_VISITS = sql`
 CREATE TABLE visits AS
-SELECT *, pageviews = 1 AND custom_events = 0 AS is_bounce FROM sessions WHERE pageviews > 0`
+SELECT *, pageviews = 1 AND interactions = 0 AS is_bounce FROM sessions WHERE pageviews > 0`
 
 /** The statements that derive `events` and `visits` from `tracked`, in their order. */
 export const DERIVE_FACTS: readonly Sql[] = [

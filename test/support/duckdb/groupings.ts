@@ -85,10 +85,13 @@ function groupByZoneBucket({ from, to }: DuckPeriod, bucket: string, zone: strin
 }
 
 function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
-  const label = (moment: Sql): Sql =>
-    sql`strftime(date_trunc(${bucket}, ${moment}), '%Y-%m-%dT%H:%M:%SZ')`
-  const start = sql`date_trunc(${bucket}, CAST(${from} AS TIMESTAMP))`
-  const step = sql`CAST('1 ' || ${bucket} AS INTERVAL)`
+  const step = sql`CAST(${bucket === '15minutes' ? '15 minute' : `1 ${bucket}`} AS INTERVAL)`
+  const truncate = (moment: Sql): Sql =>
+    bucket === '15minutes'
+      ? sql`time_bucket(${step}, ${moment})`
+      : sql`date_trunc(${bucket}, ${moment})`
+  const label = (moment: Sql): Sql => sql`strftime(${truncate(moment)}, '%Y-%m-%dT%H:%M:%SZ')`
+  const start = truncate(sql`CAST(${from} AS TIMESTAMP)`)
   return {
     member: 'date',
     event: label(sql`occurred`),

@@ -32,8 +32,8 @@ export async function answerJourneys(
   const rows = await database.run<Row>(sql`
 WITH
   entries AS (
-    SELECT *, (${isStep}) AS is_step FROM (
-      SELECT "user", session, epoch_ms(occurred) AS ms, ${buildFilters(anchor)} AS is_anchor,
+    SELECT *, (${isStep} AND name <> 'pageleave') AS is_step FROM (
+      SELECT "user", session, name, epoch_ms(occurred) AS ms, ${buildFilters(anchor)} AS is_anchor,
         CASE WHEN name = 'pageview' THEN 'page' ELSE 'event' END AS kind,
         CASE WHEN name = 'pageview' THEN 0 ELSE 1 END AS kind_order,
         CASE WHEN name = 'pageview' THEN path ELSE name END AS value

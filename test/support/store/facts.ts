@@ -21,7 +21,7 @@ export async function select<T = Row>(store: Store, query: Sql): Promise<readonl
 }
 
 const STATE = sql`
-  session, user, start_at, end_at, pageviews, events,
+  session, user, start_at, end_at, pageviews, events, pageleaves,
   if(pageviews = 0, '', entry_origin) AS entry_origin, if(pageviews = 0, '', entry_path) AS entry_path, exit_path, exit_at, `
 const ATTRIBUTES = SESSION_ATTRIBUTES.map(({ column }) => column).reduce(
   (list, column) => sql`${list}, ${column}`,
@@ -43,7 +43,7 @@ const selectSessionsFromEvents = (projectId: string): Sql =>
   asText(sql`
 SELECT
   session, user, min(timestamp) AS start_at, max(timestamp) AS end_at,
-  countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS events,
+  countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS events, countIf(name = 'pageleave') AS pageleaves,
   maxIf((timestamp, path), name = 'pageview') AS last, last.2 AS exit_path,
   greatest(if(pageviews > 0, last.1, end_at), toDateTime64('1970-01-01 00:00:00.001', 3, 'UTC')) AS exit_at,
   arrayDistinct(groupArrayIf((origin, path), name = 'pageview' AND timestamp = first)) AS entries,

@@ -38,7 +38,8 @@ export const chooseZone = (
 ): { readonly time_zone?: string } =>
   from.length === to.length ? { time_zone: ZONES[pick % ZONES.length] ?? 'UTC' } : {}
 
-export type BucketSize = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
+export type BucketSize =
+  'minute' | '15minutes' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
 
 export interface ZoneBucket {
   /** Its start in milliseconds. */
@@ -90,6 +91,8 @@ function nameBucket(size: LongSize, shown: string, offset: number): string {
   const date = shown.slice(0, 10)
   const month = Number(shown.slice(5, 7))
   switch (size) {
+    case '15minutes':
+      return `${shown} ${offset}`
     case 'hour':
       return `${shown.slice(0, 13)} ${offset}`
     case 'day':
@@ -114,6 +117,7 @@ function label(at: number, offset: number): string {
 }
 
 const REACH: Readonly<Record<LongSize, number>> = {
+  '15minutes': HOUR,
   hour: 2 * HOUR,
   day: 3 * DAY,
   week: 9 * DAY,
@@ -139,6 +143,7 @@ export function listZoneBuckets(
   to: number,
 ): readonly ZoneBucket[] {
   if (size === 'minute') return listMinutes(zone, from, to)
+  const isOfClock = size === 'hour' || size === '15minutes'
   const buckets: ZoneBucket[] = []
   let last = ''
   const start = Math.floor((from - REACH[size]) / QUARTER) * QUARTER
@@ -148,10 +153,10 @@ export function listZoneBuckets(
   }
   for (let at = start; at < to; at += QUARTER) {
     // Names grow with time, so none is new before one that is not.
-    while (size !== 'hour' && at + QUARTERS < to && nameAt(at + QUARTERS) <= last) at += QUARTERS
+    while (!isOfClock && at + QUARTERS < to && nameAt(at + QUARTERS) <= last) at += QUARTERS
     const name = nameAt(at)
     // A clock that is set back does not go back to an earlier day.
-    const isNew = size === 'hour' ? name !== last : name > last
+    const isNew = isOfClock ? name !== last : name > last
     if (!isNew) continue
     last = name
     buckets.push({ from: at, label: label(at, offsetAt(zone, at)) })

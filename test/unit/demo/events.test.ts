@@ -64,13 +64,47 @@ describe('events are realistic', () => {
 
   test('about half of the visits bounce', () => {
     const sizes = new Map<string, number>()
-    for (const { event_id } of events) {
+    for (const { event_id, name } of events) {
+      if (name === 'pageleave') continue
       const visit = event_id.slice(0, event_id.lastIndexOf('-'))
       sizes.set(visit, (sizes.get(visit) ?? 0) + 1)
     }
     const bounces = [...sizes.values()].filter((size) => size === 1).length / sizes.size
     expect(bounces).toBeGreaterThan(0.4)
     expect(bounces).toBeLessThan(0.6)
+  })
+
+  test('some pageviews say what they measured: slower on phones, on some pages, and longer on articles', () => {
+    const leaves = events.filter(({ name }) => name === 'pageleave')
+    const views = events.filter(({ name }) => name === undefined).length
+    expect(leaves.length / views).toBeGreaterThan(0.03)
+    expect(leaves.length / views).toBeLessThan(0.07)
+    const list = (property: string, which: (event: DemoEvent) => boolean): readonly number[] =>
+      leaves
+        .filter(which)
+        .map(({ properties }) => (properties as Record<string, number>)[property])
+        .filter((value) => value !== undefined)
+        .sort((a, b) => a - b)
+    const isOn = (device: string) => (event: DemoEvent) => event['device_type'] === device
+    const isAt = (path: string) => (event: DemoEvent) => String(event['url']).includes(path)
+    const p75 = (values: readonly number[]): number => values[Math.ceil(0.75 * values.length) - 1]!
+    expect(p75(list('lcp', isOn('mobile')))).toBeGreaterThan(
+      1.2 * p75(list('lcp', isOn('desktop'))),
+    )
+    expect(p75(list('lcp', isAt('/products/')))).toBeGreaterThan(p75(list('lcp', isAt('/blog/'))))
+    const mean = (values: readonly number[]): number =>
+      values.reduce((sum, value) => sum + value, 0) / values.length
+    expect(mean(list('engaged_seconds', isAt('/blog/')))).toBeGreaterThan(
+      mean(list('engaged_seconds', isAt('/products/'))),
+    )
+    const all = () => true
+    expect(list('ttfb', all).length).toBe(leaves.length)
+    expect(list('inp', all).length).toBeLessThan(leaves.length)
+    expect(list('scroll_percent', all).at(-1)).toBe(100)
+    for (const { properties } of leaves) {
+      const { ttfb, fcp, lcp, cls } = properties as Record<string, number>
+      expect(ttfb! <= fcp! && fcp! <= lcp! && cls! >= 0).toBe(true)
+    }
   })
 
   test('some users return, sign up and buy', () => {
@@ -89,6 +123,7 @@ describe('events are realistic', () => {
         'signup',
         'purchase',
         'newsletter',
+        'pageleave',
       ]),
     )
   })

@@ -61,11 +61,18 @@ test.each([
 })
 
 /** The starts of `count` buckets from one on. */
-const listLabels = (from: string, count: number, size: 'hour' | 'day' | 'week' | 'month') =>
+const listLabels = (
+  from: string,
+  count: number,
+  size: '15minutes' | 'hour' | 'day' | 'week' | 'month',
+) =>
   Array.from({ length: count }, (_, i) => {
     const date = new Date(from)
     if (size === 'month') date.setUTCMonth(date.getUTCMonth() + i)
-    else date.setTime(date.getTime() + i * { hour: 1, day: 24, week: 168 }[size] * 3_600_000)
+    else
+      date.setTime(
+        date.getTime() + i * { '15minutes': 0.25, hour: 1, day: 24, week: 168 }[size] * 3_600_000,
+      )
     return date.toISOString()
   })
 
@@ -75,6 +82,7 @@ test.each([
   ['2026-03-01T00:00:00Z', 30, 'day', 10, ['03-02', '03-09', '03-16', '03-23', '03-30']],
   ['2026-03-01T00:00:00Z', 30, 'day', 3, ['03-09', '03-23']],
   ['2026-01-15T00:00:00Z', 90, 'day', 5, ['02-01', '03-01', '04-01']],
+  ['2026-03-01T22:00:00Z', 96, '15minutes', 4, ['03-02T00', '03-02T06', '03-02T12', '03-02T18']],
   ['2026-03-01T05:00:00Z', 48, 'hour', 5, ['03-01T12', '03-02T00', '03-02T12', '03-03T00']],
   ['2026-03-01T05:00:00Z', 72, 'hour', 4, ['03-02T00', '03-03T00', '03-04T00']],
   ['2025-12-29T00:00:00Z', 12, 'week', 4, ['01-05', '02-02', '03-02']],
@@ -100,6 +108,7 @@ test.each([
     ],
   ],
   ['2026-03-06T22:00:00Z', 60, 'hour', [[2, 49]]],
+  ['2026-03-06T22:00:00Z', 300, '15minutes', [[8, 199]]],
   ['2026-03-02T00:00:00Z', 3, 'week', []],
 ] as const)('from %s, of %d buckets of one %s the weekends are %j', (from, count, size, want) => {
   expect(listWeekends(listLabels(from, count, size), size)).toEqual(want)
@@ -113,6 +122,7 @@ test.each([
   [DAYS, 2, 'day', { from: '2026-03-30', to: '2026-03-30' }],
   [DAYS, 3, 'day', undefined],
   [HOURS, 0, 'hour', { from: '2026-03-29T00:00:00Z', to: '2026-03-29T00:59:59Z' }],
+  [HOURS, 1, '15minutes', { from: '2026-03-29T01:00:00Z', to: '2026-03-29T01:14:59Z' }],
   [HOURS, 1, 'hour', { from: '2026-03-29T01:00:00Z', to: '2026-03-29T01:59:59Z' }],
   [
     ['2026-03-02T00:00:00Z', '2026-03-09T00:00:00Z'],

@@ -37,6 +37,7 @@ test.each([
 const LABEL = '2026-03-29T14:00:00+02:00'
 
 test.each<[BucketSize, name: string, tick: string]>([
+  ['15minutes', '29 Mar, 14:00', '14:00'],
   ['hour', '29 Mar, 14:00', '14:00'],
   ['day', 'Sun 29 Mar 2026', '29 Mar'],
   ['week', 'Week of 29 Mar 2026', '29 Mar'],

@@ -14,16 +14,16 @@ const dates = (from: string, to = from) => ({ from, to })
 
 /** A period, the intervals that divide it into 2 to 1,000 buckets, and those that do in a zone where it is the next day. */
 const TABLE: readonly [ExplorerState['period'], ShownInterval[], inTokyo?: ShownInterval[]][] = [
-  ['live', ['minute']],
-  ['1hr', ['minute', 'hour']],
+  ['live', ['minute', '15minutes']],
+  ['1hr', ['minute', '15minutes', 'hour']],
   // 15 March is a Sunday: in Tokyo a week has begun.
-  ['24hrs', ['hour', 'day'], ['hour', 'day', 'week']],
-  ['now', ['minute']],
+  ['24hrs', ['15minutes', 'hour', 'day'], ['15minutes', 'hour', 'day', 'week']],
+  ['now', ['minute', '15minutes']],
   ['last_month', ['hour', 'day', 'week']],
-  ['this_week', ['hour', 'day'], ['minute', 'hour']],
-  ['today', ['hour'], ['minute', 'hour']],
-  ['yesterday', ['hour']],
-  ['7days', ['hour', 'day'], ['hour', 'day', 'week']],
+  ['this_week', ['15minutes', 'hour', 'day'], ['minute', '15minutes', 'hour']],
+  ['today', ['15minutes', 'hour'], ['minute', '15minutes', 'hour']],
+  ['yesterday', ['15minutes', 'hour']],
+  ['7days', ['15minutes', 'hour', 'day'], ['15minutes', 'hour', 'day', 'week']],
   ['30days', ['hour', 'day', 'week', 'month']],
   ['90days', ['day', 'week', 'month']],
   ['mtd', ['hour', 'day', 'week']],
@@ -35,12 +35,14 @@ const TABLE: readonly [ExplorerState['period'], ShownInterval[], inTokyo?: Shown
   [dates('2026-01-01', '2026-02-11'), ['day', 'week', 'month']],
   [dates('2020-01-01', '2022-09-26'), ['day', 'week', 'month']],
   [dates('2020-01-01', '2022-09-27'), ['week', 'month']],
-  [dates('2026-02-28'), ['hour']],
-  [dates('2026-02-28T10:00:00Z', '2026-02-28T10:59:59Z'), ['minute']],
+  [dates('2026-02-28'), ['15minutes', 'hour']],
+  [dates('2026-02-19', '2026-02-28'), ['15minutes', 'hour', 'day', 'week']],
+  [dates('2026-02-18', '2026-02-28'), ['hour', 'day', 'week']],
+  [dates('2026-02-28T10:00:00Z', '2026-02-28T10:59:59Z'), ['minute', '15minutes']],
   [
     dates('2026-02-28T14:30:00Z', '2026-02-28T15:29:59Z'),
-    ['minute', 'hour'],
-    ['minute', 'hour', 'day', 'month'],
+    ['minute', '15minutes', 'hour'],
+    ['minute', '15minutes', 'hour', 'day', 'month'],
   ],
   [dates('1900-01-01', '2026-02-28'), []],
 ]
@@ -72,6 +74,11 @@ test.each<[Partial<ExplorerState>, ShownInterval, string | undefined]>([
     { period: '90days', interval: 'hour' },
     'auto',
     'By hour there would be 2,159 points, more than the 1,000 that the chart shows: the interval is automatic.',
+  ],
+  [
+    { period: '30days', interval: '15minutes' },
+    'auto',
+    'By 15 minutes there would be 2,875 points, more than the 1,000 that the chart shows: the interval is automatic.',
   ],
   [
     { period: 'today', interval: 'day' },

@@ -5,12 +5,13 @@ import {
   getOffset,
   isTimeZone,
   isUtc,
-  listHours,
+  listClockSteps,
   toInstant,
   toLocal,
 } from '../../../src/lib/time-zone.js'
 
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const at = (text: string): number => Date.parse(text)
 
 test.each([
@@ -93,6 +94,38 @@ describe('the first moment at which a clock shows a time or later', () => {
   })
 })
 
+describe('the quarters of an hour of a clock', () => {
+  test.each<[string, string, string, readonly string[]]>([
+    [
+      'Asia/Kathmandu',
+      '2026-01-01T00:00:00Z',
+      '2026-01-01T00:30:00Z',
+      ['2026-01-01T05:45:00+05:45', '2026-01-01T06:00:00+05:45'],
+    ],
+    [
+      'Europe/Berlin',
+      '2026-10-25T00:40:00Z',
+      '2026-10-25T01:20:00Z',
+      [
+        '2026-10-25T02:30:00+02:00',
+        '2026-10-25T02:45:00+02:00',
+        '2026-10-25T02:00:00+01:00',
+        '2026-10-25T02:15:00+01:00',
+      ],
+    ],
+    // At 00:01 the clock was set back to 23:01 of the day before.
+    [
+      'America/St_Johns',
+      '2010-11-07T02:30:00Z',
+      '2010-11-07T02:46:00Z',
+      ['2010-11-07T00:00:00-02:30', '2010-11-06T23:01:00-03:30', '2010-11-06T23:15:00-03:30'],
+    ],
+  ])('%s from %s to %s', (zone, from, to, want) => {
+    const steps = listClockSteps(zone, 15 * MINUTE, new Date(from), new Date(to))
+    expect(steps.map((ms) => formatLocal(zone, new Date(ms)))).toEqual(want)
+  })
+})
+
 describe('the hours of a clock', () => {
   test.each<[string, string, string, readonly string[]]>([
     [
@@ -144,7 +177,7 @@ describe('the hours of a clock', () => {
       ['2011-12-29T23:00:00-10:00', '2011-12-31T00:00:00+14:00'],
     ],
   ])('%s from %s to %s', (zone, from, to, want) => {
-    const hours = listHours(zone, new Date(from), new Date(to))
+    const hours = listClockSteps(zone, HOUR, new Date(from), new Date(to))
     expect(hours.map((ms) => formatLocal(zone, new Date(ms)))).toEqual(want)
   })
 })

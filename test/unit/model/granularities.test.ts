@@ -5,6 +5,8 @@ import { GRANULARITIES, type Granularity } from '../../../src/model/granularitie
 
 describe('buckets', () => {
   test.each<[Granularity, string, string]>([
+    ['minute', '2026-01-31T10:59:59.999Z', '2026-01-31T10:59:00.000Z'],
+    ['15minutes', '2026-01-31T10:59:59.999Z', '2026-01-31T10:45:00.000Z'],
     ['hour', '2026-01-31T10:59:59.999Z', '2026-01-31T10:00:00.000Z'],
     ['day', '2026-01-31T10:59:59.999Z', '2026-01-31T00:00:00.000Z'],
     ['week', '2026-01-01T00:00:00.000Z', '2025-12-29T00:00:00.000Z'],

@@ -291,7 +291,7 @@ Metric: TypeAlias = Literal[
 - `pageviews`: the number of matching pageviews in the period.
 - `events`: the number of matching custom events in the period.
 - `bounce_rate`: 100 × bounces ÷ visits, over the matching visits that *started* in the period. From 0 to
-  100, rounded to two decimals; `null` if there is no such visit.
+  100, rounded to two decimals; `null` if there is no such visit. A bounce has one pageview, and no custom event but `pageleave`.
 - `visit_duration`: the mean time from the first to the last event of these visits, in seconds, rounded to
   two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
 - `visits`: the number of these visits.
@@ -415,6 +415,7 @@ DefinitionName: TypeAlias = str
 Interval: TypeAlias = Literal[
     "interval:auto",
     "interval:minute",
+    "interval:15minutes",
     "interval:hour",
     "interval:day",
     "interval:week",
@@ -422,7 +423,7 @@ Interval: TypeAlias = Literal[
     "interval:quarter",
     "interval:year",
 ]
-"""A time series, with buckets of one `minute`, `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+"""A time series, with buckets of one `minute`, 15 minutes, one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
 
 With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
 buckets:
@@ -441,7 +442,8 @@ end of the period. In an empty bucket the counts are 0, and rates and means are 
 `query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
 of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
 
-`interval:minute` is for periods of at most 24 hours, or of a day on which the clock is set back.
+`interval:minute` is for periods of at most 24 hours, `interval:15minutes` for periods of at most 15 days; either may have an hour
+more in a `time_zone` other than UTC, for a clock that is set back.
 A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
 other rows.
 """
@@ -1131,7 +1133,7 @@ that zone, and has it in `query`. Names that the service does not know are rejec
 
 - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
   `Z` stays the moment that it is. `period` is given in UTC.
-- Buckets are hours, days, weeks, months, quarters and years of the zone. `group.date` is the start of the bucket with its
+- Buckets are those of the zone's clock and calendar, from minutes to years. `group.date` is the start of the bucket with its
   offset from UTC, such as `2026-03-29T00:00:00+01:00`.
 - A day starts at the first moment at which the clock of the zone shows it. It has 23 or 25 hours where the clock is
   changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.
@@ -1169,7 +1171,16 @@ many as make it end before the period starts, for `previous_year` by 52. Not all
 """
 
 
-BucketSize: TypeAlias = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
+BucketSize: TypeAlias = Literal[
+    "minute",
+    "15minutes",
+    "hour",
+    "day",
+    "week",
+    "month",
+    "quarter",
+    "year",
+]
 """The size of the buckets of a time series."""
 
 
@@ -2265,7 +2276,10 @@ class EventFields(TypedDict):
     """
 
     name: NotRequired[str | None]
-    """The name of the event. `pageview` makes it a pageview, any other name a custom event. Default: `pageview`."""
+    """The name of the event. `pageview` makes it a pageview, any other name a custom event. `pageleave` is the custom event with
+    which the tracking script says what a pageview measured: a visit with one pageview and a pageleave is still a bounce.
+    Default: `pageview`.
+    """
 
     anonymous: NotRequired[bool | None]
     """Whether the user was not identified. Default: true if `user_id` is absent, otherwise false."""

@@ -10,6 +10,8 @@
  * - Only the first event of a page carries the referrer.
  * - Calls of the page's stub for `tally` still count after the script has loaded.
  * - A second copy of the script does nothing.
+ * - With `data-vitals` or `data-engagement` it loads one of the scripts of pageleave/ from beside it, which sends what a pageview
+ *   measured when the pageview ends.
  */
 
 type Call = [name: string, properties?: unknown]
@@ -18,9 +20,13 @@ type Call = [name: string, properties?: unknown]
 type Tally = ((...call: Call) => void) & { q?: CallQueue }
 
 /** Before the script has loaded, an array of calls; afterwards, the object that takes further calls. */
-interface CallQueue {
-  /** Set by the script, so that a second copy recognizes the first. */
-  readonly on?: number
+export interface CallQueue {
+  /** The attributes of the script's tag. Set by the script, so that a second copy recognizes the first. */
+  readonly on?: DOMStringMap
+  /** The URL of the last pageview. */
+  page?: string
+  /** Called before the next pageview. */
+  end?: () => void
   readonly push: (call: Call) => void
   readonly forEach?: (take: (call: Call) => void) => void
 }
@@ -33,7 +39,7 @@ declare global {
     readonly globalPrivacyControl?: boolean
   }
   interface Document {
-    readonly prerendering?: boolean
+    prerendering?: boolean
   }
 }
 
@@ -44,7 +50,8 @@ function start(): void {
 
   const settings = tag.dataset
   const { doNotTrack, globalPrivacyControl } = navigator
-  const isQuiet = 'respectDnt' in settings && (doNotTrack == '1' || globalPrivacyControl)
+  const isQuiet =
+    isIgnored() || ('respectDnt' in settings && (doNotTrack == '1' || globalPrivacyControl))
   // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- an empty attribute counts as missing
   const url = settings['endpoint'] || new URL('/v1/events', tag.src || location.href)
   const enqueue = createSender(url, settings['token'])
@@ -56,16 +63,22 @@ function start(): void {
   const tally: Tally = (name, properties) => {
     try {
       if (isQuiet || !name.trim()) return
+      const isPageview = name == 'pageview'
+      if (isPageview) state.end?.()
       const event = {
         event_id: crypto.getRandomValues(new Uint32Array(4)).join('-'),
         name: name.slice(0, 128),
-        url: location.href.slice(0, 8192),
+        // In a single-page app, the address has changed by the time that a pageview ends.
+        url: ((name == 'pageleave' ? state.page : undefined) ?? location.href).slice(0, 8192),
         referrer_url: referrer,
         properties: limitProperties(properties),
       }
       enqueue(toJson(event))
       referrer = undefined
-      if (name == 'pageview') lastPage = readPage()
+      if (isPageview) {
+        lastPage = readPage()
+        state.page = event.url
+      }
     } catch {
       // The call was invalid, e.g. without a name. The page must not fail.
     }
@@ -75,14 +88,39 @@ function start(): void {
     if (readPage() != lastPage) tally('pageview')
   }
 
+  const state: CallQueue = { on: settings, push: (call) => tally(...call) }
+
   window.tally = tally
-  tally.q = { on: 1, push: (call) => tally(...call) }
+  tally.q = state
   if (!('manual' in settings)) {
     onNavigation(checkPage)
     addEventListener('pageshow', (event) => event.persisted && tally('pageview'))
     checkPage()
   }
-  queue.forEach?.(tally.q.push)
+  queue.forEach?.(state.push)
+  const measured = 'vitals' in settings ? '-vitals$&' : 'engagement' in settings && '-engagement$&'
+  if (measured && !isQuiet) loadBeside(tag, measured)
+}
+
+/** Whether the user wants no events from this browser. Where storage is blocked, nobody can have said so. */
+function isIgnored(): boolean {
+  try {
+    return localStorage['tally_ignore'] == 'true'
+  } catch {
+    return false
+  }
+}
+
+/** Loads the script that has another name in place of `.js`. @param name `-vitals$&`, for `tally-vitals.js` */
+function loadBeside(tag: HTMLScriptElement, name: string): void {
+  try {
+    const script = document.createElement('script')
+    script.src = tag.src.replace(/\.js(?!.*\.js)/, name)
+    script.nonce = tag.nonce ?? ''
+    document.head.append(script)
+  } catch {
+    // The page allows no scripts that others load. It must not fail.
+  }
 }
 
 /** Creates a function that adds an event, as JSON, to those sent at the end of the running task. */

@@ -7,7 +7,7 @@ import {
   SESSION_COLUMNS,
   SESSION_STATE_COLUMNS,
 } from '../../../model/fact-columns.js'
-import { isCustomEvent, isPageview, LEAST_EXIT_AT } from '../../../model/facts.js'
+import { isCustomEvent, isPageleave, isPageview, LEAST_EXIT_AT } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
 import { insertStaged, type LoadTables } from './shared/load-tables.js'
 import { SESSION_PAUSE_MS } from './shared/session-pause.js'
@@ -87,6 +87,7 @@ SELECT
   max(item_until) AS end_at,
   toUInt32(sum(item_pageviews)) AS pageviews,
   toUInt32(sum(item_events)) AS events,
+  toUInt32(sum(item_pageleaves)) AS pageleaves,
   argMinIf(item_origin, place, item_pageviews > 0) AS entry_origin,
   argMinIf(item_path, place, item_pageviews > 0) AS entry_path,
   minIf(item_entry_at, item_pageviews > 0) AS entry_at,
@@ -97,7 +98,7 @@ FROM (
   SELECT
     run, is_new, seq, project_id, user, session_id,
     toUInt64(0) AS item_session, timestamp AS item_since, timestamp AS item_until,
-    ${isPageview(sql`name`)} AS item_pageviews, ${isCustomEvent(sql`name`)} AS item_events,
+    ${isPageview(sql`name`)} AS item_pageviews, ${isCustomEvent(sql`name`)} AS item_events, ${isPageleave(sql`name`)} AS item_pageleaves,
     origin AS item_origin, path AS item_path, timestamp AS item_entry_at, path AS item_exit_path, timestamp AS item_exit_at
   FROM ${tables.runs} AS load_items INNER JOIN ${tables.rows} AS load_rows USING (seq)
   WHERE is_new
@@ -105,7 +106,7 @@ FROM (
   SELECT
     run, is_new, seq, load_items.project_id, load_items.user, load_items.session_id,
     load_near.session, start_at, end_at,
-    pageviews, events,
+    pageviews, events, pageleaves,
     entry_origin, entry_path, entry_at, exit_path, exit_at
   FROM ${tables.runs} AS load_items ${joinNearbySessions(tables)}
   WHERE NOT is_new

@@ -123,6 +123,8 @@ test('a moment in the repeated hour before midnight belongs to the day that has 
   expect(list('America/St_Johns', 'day', range)).toEqual(['2010-11-07T00:00:00-02:30'])
 })
 
+const isOfClock = (size: Granularity): boolean => size === 'hour' || size === '15minutes'
+
 describe.each(ZONES)('in %s', (zone) => {
   const periods: readonly Range[] = [
     ['2024-02-28', '2024-03-12'],
@@ -132,7 +134,7 @@ describe.each(ZONES)('in %s', (zone) => {
   ]
   const cases = FINE_TO_COARSE.filter((size) => size !== 'minute').flatMap((size) =>
     periods
-      .slice(size === 'hour' ? 0 : 1, size === 'hour' ? 1 : undefined)
+      .slice(isOfClock(size) ? 0 : 1, isOfClock(size) ? 1 : undefined)
       .map((range) => [size, range] as const),
   )
   test.each(cases)('%ss of %p start when the clock says so', (size, range) => {

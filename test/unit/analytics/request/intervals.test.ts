@@ -84,6 +84,10 @@ describe('the number of buckets', () => {
       range: ['2025-01-01T00:00:00Z', '2026-02-21T15:59:59Z'],
       zone: 'Asia/Tokyo',
     },
+    { token: 'interval:minute', range: ['2026-01-01', '2026-01-01'] },
+    { token: 'interval:15minutes', range: ['2026-01-01', '2026-01-15'] },
+    // The clock is set back: an hour more.
+    { token: 'interval:15minutes', range: ['2026-10-18', '2026-11-01'], zone: 'Europe/Berlin' },
     { token: 'interval:day', range: ['1990-01-01', '2017-05-18'] },
     { token: 'interval:day', range: ['1990-01-01', '2017-05-18'], zone: 'Europe/Berlin' },
     // Of 10,001 days in the calendar it skipped one.

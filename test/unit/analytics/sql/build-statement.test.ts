@@ -82,7 +82,7 @@ const USERS =
 const BOUNCE_RATE =
   'if(measure_visits > 0, intDivOrZero(2 * 10000 * measure_bounces + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_bounce_rate'
 const VISITS = 'sum(toInt64(sign)) AS measure_visits'
-const BOUNCES = 'sumIf(toInt64(sign), pageviews = 1 AND events = 0) AS measure_bounces'
+const BOUNCES = 'sumIf(toInt64(sign), pageviews = 1 AND events = pageleaves) AS measure_bounces'
 const NO_VALUE = "CAST(NULL, 'Nullable(Float64)')"
 const IS_GROUP = 'sum(pageviews + events) > 0 AS is_row'
 
@@ -377,10 +377,10 @@ test('a statement from whole sessions: states that started in the period, and ev
   const sign = `if(${happened}, 1, -1)`
   expect(query).toContain(
     'SELECT group_key, greatest(0, sum(own_pageviews)) AS measure_pageviews, sumIf(toInt64(sign), pageviews > 0) AS measure_visits, ' +
-      'sumIf(toInt64(sign), pageviews = 1 AND events = 0) AS measure_bounces FROM (' +
-      `SELECT city AS group_key, user, sign > 0 AND ${current} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms ` +
+      'sumIf(toInt64(sign), pageviews = 1 AND events = pageleaves) AS measure_bounces FROM (' +
+      `SELECT city AS group_key, user, sign > 0 AND ${current} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, pageleaves, duration_ms ` +
       `FROM sessions ${project} AND ${wholeDays(4, 'sessions')} AND ${filter} ` +
-      `UNION ALL SELECT city, user, ${happened}, 0, ${sign} * (name = 'pageview'), ${sign} * (name != 'pageview'), 0, 0, 0 ` +
+      `UNION ALL SELECT city, user, ${happened}, 0, ${sign} * (name = 'pageview'), ${sign} * (name != 'pageview'), 0, 0, 0, 0 ` +
       `FROM events ${project} AND (toDate(timestamp), user, session, ${happened}) IN (` +
       `${crossing(`start_at < ${time(9)} AND end_at >= ${time(9)}`, '1')} ` +
       `UNION ALL ${crossing(`${moments(10, 'start_at')} AND end_at >= ${time(12)}`, '0')})) GROUP BY group_key HAVING sum(own_pageviews + own_events) > 0)`,

@@ -238,6 +238,9 @@ export async function addMissingAttributes(writer: Connection): Promise<void> {
 const addTexts = (columns: readonly Sql[]): Sql =>
   join(columns.map((column) => sql`ADD COLUMN IF NOT EXISTS ${column} String`))
 
+/** Version 0.1.0 does not count pageleaves. */
+const PAGELEAVES = sql`ADD COLUMN IF NOT EXISTS pageleaves UInt32`
+
 const listMissingColumns = ({
   rows,
   sessions,
@@ -245,8 +248,8 @@ const listMissingColumns = ({
   movedEvents,
 }: Readonly<Record<StagedTable, Sql>>): readonly Sql[] => [
   sql`${rows} ${addTexts(ATTRIBUTES)}`,
-  sql`${sessions} ${addTexts(ATTRIBUTES)}`,
-  sql`${previousStates} ${addTexts([...ATTRIBUTES, ...NEW_ATTRIBUTES])}`,
+  sql`${sessions} ${PAGELEAVES}, ${addTexts(ATTRIBUTES)}`,
+  sql`${previousStates} ${PAGELEAVES}, ${addTexts([...ATTRIBUTES, ...NEW_ATTRIBUTES])}`,
   sql`${movedEvents} ${addTexts(ATTRIBUTES)}`,
 ]
 

@@ -1,0 +1,79 @@
+/** An expiration that an operator asks for hides the days at once, and deletes them when services know that sessions are cut. */
+import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readAt, readMoment } from '../../../src/changes/moment.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { forceExpiration } from '../../../src/deletion/expire-projects.js'
+import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
+import type { LoaderContext } from '../../../src/ingest/loader/loader-context.js'
+import { createLogger } from '../../../src/lib/log.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { agreeOn } from '../../support/store/clocks.js'
+import { withDatabase } from '../../support/store/database.js'
+import { createContext, deleteUser, finishInterruptedWork } from '../../support/store/loading.js'
+import { newProject, send } from '../../support/world/world.js'
+
+const database = withDatabase()
+
+const NOW = new Date('2026-02-11T15:00:00Z')
+const KEEP_DAYS = 25
+/** Of one user before the first kept day, and of two after it. */
+const EVENTS = [
+  ['2026-01-02T10:00:00Z', 'old'],
+  ['2026-02-02T10:00:00Z', 'kept'],
+  ['2026-02-03T10:00:00Z', 'gone'],
+].map(([timestamp, user_id]) => ({ timestamp: timestamp!, user_id: user_id!, path: '/' }))
+
+/** Leaves what has just begun for later, as a service does. */
+const PATIENT: LoaderContext = {
+  ...createContext(),
+  finishDeletions: (writer, options) =>
+    finishDeletions(writer, { waitMs: 60_000, noticeMs: 1, ...options }),
+}
+
+/** Counts the events that are stored, and those that queries read now. */
+async function countEvents({ id }: StoredProject): Promise<unknown> {
+  const { reader, database: name } = database.store
+  const moment = (await readMoment(reader, [id], AbortSignal.timeout(10_000)))!
+  const count = async (settings = {}): Promise<number> => {
+    const { rows } = await reader.query<{ n: number }>(
+      statement(sql`SELECT toUInt32(count()) AS n FROM events WHERE project_id = ${string(id)}`),
+      { settings },
+    )
+    return rows[0]!.n
+  }
+  return { stored: await count(), read: await count(readAt([id], moment, name)) }
+}
+
+/** Calls `work` while the expiration waits, which is ended then, as if its process were killed. */
+async function whileItWaits(project: StoredProject, work: () => Promise<void>): Promise<void> {
+  const ending = new AbortController()
+  const options = {
+    store: database.store,
+    context: PATIENT,
+    logger: createLogger('silent'),
+    ...{ waitMs: 600_000, stop: ending.signal },
+  }
+  const expiring = forceExpiration(options, { ...project, keepDays: KEEP_DAYS }, agreeOn(NOW))
+  const isBegun = async (): Promise<boolean> => {
+    const moment = await readMoment(database.store.reader, [project.id], ending.signal)
+    return moment?.isHiding === true
+  }
+  while (!(await isBegun())) await sleep(20)
+  await work()
+  ending.abort()
+  await expect(expiring).rejects.toThrow()
+}
+
+test('the days are hidden at once, also while a user is deleted, and the next loader deletes them', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await send(store, project, EVENTS)
+  await whileItWaits(project, async () => {
+    expect(await countEvents(project)).toEqual({ stored: 3, read: 2 })
+    await deleteUser(store, project.id, 'gone', PATIENT)
+    expect(await countEvents(project)).toEqual({ stored: 2, read: 1 })
+  })
+  await finishInterruptedWork(store.writer)
+  expect(await countEvents(project)).toEqual({ stored: 1, read: 1 })
+})
