@@ -6,25 +6,14 @@ import {
   startProjectDeletion,
   startUserDeletion,
 } from '../../../src/management/operations.js'
-import { runOperations } from '../../../src/management/run-operations.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
-import type { Store } from '../../../src/clickhouse/store.js'
-import { createLogger } from '../../../src/lib/log.js'
 import { breakAfter, releaseLease } from '../../support/store/breaking.js'
 import { withDatabase } from '../../support/store/database.js'
-import { createContext, finishInterruptedWork } from '../../support/store/loading.js'
+import { finishInterruptedWork } from '../../support/store/loading.js'
 import { newProject, NOW, send } from '../../support/world/world.js'
+import { runOperationsOf } from './management.js'
 
 const database = withDatabase()
-
-const run = (store: Store): Promise<void> =>
-  runOperations({
-    cluster: toCluster(store),
-    getContext: () => createContext(),
-    logger: createLogger('silent'),
-    now: () => NOW,
-    waitMs: 0,
-  })
 
 const LEASES = ['operations', 'loader', 'projects'] as const
 const USER_IDS = ['a', 'b', 'x']
@@ -58,10 +47,11 @@ test.each([
     kind === 'users'
       ? await startUserDeletion(context, project, USER_IDS)
       : await startProjectDeletion(context, project)
-  await expect(run({ ...store, writer: breakAfter(store.writer, last) })).rejects.toThrow()
+  const broken = { ...store, writer: breakAfter(store.writer, last) }
+  await expect(runOperationsOf(broken, NOW)).rejects.toThrow()
   for (const lease of LEASES) await releaseLease(store, lease)
   await finishInterruptedWork(store.writer)
-  await run(store)
+  await runOperationsOf(store, NOW)
   expect(await findOperation(store.writer, id)).toMatchObject({
     state: 'done',
     result: FOUND[kind],

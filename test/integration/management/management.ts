@@ -6,6 +6,7 @@ import path from 'node:path'
 import { issueAdminKey } from '../../../src/auth/admin-keys.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
+import type { Store } from '../../../src/clickhouse/store.js'
 import type { AdminScope } from '../../../src/contract/admin-scopes.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { runOperations } from '../../../src/management/run-operations.js'
@@ -31,6 +32,16 @@ interface SendOptions {
   readonly file?: Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
+
+/** Runs the operations of a store that wait. */
+export const runOperationsOf = (store: Store, now: Date): Promise<void> =>
+  runOperations({
+    cluster: toCluster(store),
+    getContext: () => createContext(),
+    logger: createLogger('silent'),
+    now: () => now,
+    waitMs: 0,
+  })
 
 /** Declares hooks that start a service over a database of its own. */
 export function withManagement(env: NodeJS.ProcessEnv = {}) {
@@ -111,13 +122,6 @@ export function withManagement(env: NodeJS.ProcessEnv = {}) {
       return { status: response.status, body: parsed, text, headers: response.headers }
     },
     /** Runs the operations that wait. */
-    runOperations: () =>
-      runOperations({
-        cluster: toCluster(database.store),
-        getContext: () => createContext(),
-        logger: createLogger('silent'),
-        now: () => now,
-        waitMs: 0,
-      }),
+    runOperations: () => runOperationsOf(database.store, now),
   }
 }
