@@ -10,6 +10,7 @@ import { settleAll } from '../../lib/settle.js'
 import {
   deleteReplacedGroups,
   reduceGroups,
+  removeUsersFromRollups,
   selectHashes,
   type FormerUsers,
 } from '../../rollups/remove-users.js'
@@ -190,10 +191,12 @@ async function publishLoad(
   if (moved.groups === 0) return undefined
   const former = { stale: tables.staleRollupUsers, generation: number }
   // The views have added the users of the new events to the groups by now.
+  if (moved.groups > MAX_REPLACED) {
+    await removeUsersFromRollups(writer, former)
+    return undefined
+  }
   await reduceGroups(writer, former)
-  if (moved.groups <= MAX_REPLACED) return former
-  await deleteReplacedGroups(writer, former)
-  return undefined
+  return former
 }
 
 /** The most groups that queries leave out while their rows are deleted. Of more, queries wait until they are deleted. */
