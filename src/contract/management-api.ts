@@ -1,4 +1,4 @@
-/** Short names for the types generated from the contract of management. Only this file imports them. */
+/** Short names for the types generated from the contract of management, which only this file imports, and the form of its names. */
 import type { components } from '../../generated/management.js'
 
 type Schemas = components['schemas']
@@ -25,10 +25,12 @@ export type ImportPage = Schemas['ImportPage']
 export type Note = Schemas['Note']
 export type NewNote = Schemas['NewNote']
 export type NoteList = Schemas['NoteList']
-/** What a goal is. A segment has no value. */
 export type GoalList = Schemas['GoalList']
 export type SegmentList = Schemas['SegmentList']
+/** What a goal is. A segment has no value. */
 export type GoalSettings = Schemas['GoalSettings']
+/** What names of goals and segments are made of. */
+export const DEFINITION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 /** An entry of the audit log. */
 export type Change = Schemas['Change']
 export type ChangePage = Schemas['ChangePage']

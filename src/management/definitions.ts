@@ -1,5 +1,6 @@
 /** Goals and segments of projects: defines, changes and deletes them, and records who did. */
 import { withJoinedLease } from '../clickhouse/lease/joined-lease.js'
+import { DEFINITION_NAME } from '../contract/management-api.js'
 import { ConflictError, FieldValueError, MissingError } from '../lib/errors.js'
 import {
   checkDefinition,
@@ -19,7 +20,6 @@ type Project = Pick<StoredProject, 'id' | 'org'>
 
 /** How many goals a project has at most, and how many segments. */
 const MAX_DEFINITIONS = 500
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const VALUE = /^event:prop:[^\0]{1,128}$/
 
 /** Rejects the change of a definition as it is; undefined if there is none. It is called while no other change can be made. */
@@ -98,7 +98,7 @@ const isNamed =
     one.kind === kind && one.name === name
 
 function requireValid({ kind, name, filters, value }: Definition): void {
-  if (!NAME.test(name)) {
+  if (!DEFINITION_NAME.test(name)) {
     const message = `the name of a ${kind} has letters, digits, _, . and -, at most 64, the first a letter or a digit`
     throw new FieldValueError('name', message)
   }

@@ -1,6 +1,7 @@
 /** The state of the page as its address: the query string, and the steps of the browser's history. */
+import { DEFINITION_NAME } from '../../contract/management-api.js'
 import { closeDetails } from './changes.js'
-import { DEFINITION_NAME, FILTER_OPERATORS, isFilter, type FieldFilter } from './filters.js'
+import { FILTER_OPERATORS, isFilter, type FieldFilter } from './filters.js'
 import {
   COHORTS,
   COMPARISONS,

@@ -1,6 +1,7 @@
 /** Filters as the page has them, one field each, and the filters of the API that they stand for. */
 import type { Filter } from '../../contract/api.js'
 import { findClauseKind, nameCompared, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { DEFINITION_NAME } from '../../contract/management-api.js'
 import { listForms } from '../format/values.js'
 
 /** A field of events or of their sessions: a dimension of the API, `event:prop:` and the name of a property, or one of `ChosenField`. */
@@ -24,9 +25,6 @@ export interface FieldFilter {
   /** At least one. `""` is a missing value. */
   readonly values: readonly string[]
 }
-
-/** What names of goals and segments are made of. */
-export const DEFINITION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 /** Whether values of the field can be compared by a part of them. The others are compared as a whole. */
 export const isTextField = (field: Field): boolean => findClauseKind(field) === 'string'
