@@ -153,9 +153,9 @@ test('funnels: the service answers on 1 and 3 shards what DuckDB answers', async
   // Empty steps prove nothing.
   const share = (is: (counts: readonly number[]) => boolean): number =>
     users.filter(is).length / users.length
-  expect(share(([, second = 0]) => second > 0)).toBeGreaterThan(0.4)
-  expect(share((counts) => counts.at(-1)! > 0)).toBeGreaterThan(0.2)
-  expect(share(([first = 0, second = 0]) => second < first)).toBeGreaterThan(0.4)
+  expect(share(([, second = 0]) => second > 0)).toBeGreaterThan(0.2)
+  expect(share((counts) => counts.at(-1)! > 0)).toBeGreaterThan(0.05)
+  expect(share(([first = 0, second = 0]) => second < first)).toBeGreaterThan(0.2)
 })
 
 test('journeys: the service answers on 1 and 3 shards what DuckDB answers', async () => {
