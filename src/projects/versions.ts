@@ -42,13 +42,14 @@ export async function findVersion(
   return row && { project: toStoredProject(row), version: row.version }
 }
 
+/** PREWHERE, because the other columns of projects nearby would be read as well: FINAL does not move a condition itself. */
 const selectRows = async (
   connection: Connection,
   ids: readonly string[],
   options: QueryOptions = {},
 ): Promise<readonly ProjectRow[]> => {
   const { rows } = await connection.query<ProjectRow>(
-    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id IN ${strings(ids)}`),
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL PREWHERE id IN ${strings(ids)}`),
     options,
   )
   return rows
@@ -130,7 +131,7 @@ export async function copyVersions(
   for (let start = 0; start < ids.length; start += COPIED_ROWS) {
     const some = strings(ids.slice(start, start + COPIED_ROWS))
     const { rows } = await from.query<object>(
-      statement(sql`SELECT ${COLUMNS} FROM projects FINAL WHERE has(${some}, id)`),
+      statement(sql`SELECT ${COLUMNS} FROM projects FINAL PREWHERE id IN ${some}`),
       { signal: createSignal() },
     )
     if (rows.length === 0) continue
