@@ -464,6 +464,8 @@ export interface paths {
          *     `accepted` is the sum of `counted`, `excluded`, `rejected`, `repeated` and `waiting`. A page has some projects, by their ids, with all their
          *     rows; a project has a row for each period in which it used anything. With `Accept: text/csv` the response is CSV.
          *
+         *     What a project used is kept for 400 days after its deletion: its rows have `isDeleted`.
+         *
          *     Needs an admin key with the scope `usage:read`.
          */
         readonly get: operations["getUsage"];
@@ -1453,7 +1455,8 @@ export interface components {
          *       "repeated": 15,
          *       "waiting": 0,
          *       "queries": 310,
-         *       "bytes": 480000
+         *       "bytes": 480000,
+         *       "isDeleted": false
          *     }
          */
         readonly Usage: {
@@ -1471,6 +1474,11 @@ export interface components {
             readonly waiting: components["schemas"]["Count"];
             readonly queries: components["schemas"]["Count"];
             readonly bytes: components["schemas"]["Count"];
+            /**
+             * @description Whether a project that was deleted used this. A later project with the same id has rows of its own.
+             * @example false
+             */
+            readonly isDeleted: boolean;
         };
         /**
          * Count

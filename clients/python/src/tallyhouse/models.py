@@ -2842,6 +2842,8 @@ class Usage(TypedDict):
     waiting: "Count"
     queries: "Count"
     bytes: "Count"
+    isDeleted: bool
+    """Whether a project that was deleted used this. A later project with the same id has rows of its own."""
 
 
 Count: TypeAlias = int
