@@ -509,6 +509,17 @@ test('the status of a project says when its events were', async () => {
   })
 })
 
+test('a query across the projects of an organization that has none has no rows', async () => {
+  const body = { org: 'nobody', date_range: ['2026-03-01', '2026-03-31'], metrics: ['users'] }
+  for (const more of [{}, { compare: 'previous_period', interval: 'day' }]) {
+    const sent = await send('POST', '/v1/analytics/projects', { body: { ...body, ...more } })
+    expect([sent.status, sent.body]).toMatchObject([
+      200,
+      { data: [], pagination: { returned: 0, total: 0 } },
+    ])
+  }
+})
+
 test('a query across projects has a row for each that the key may see', async () => {
   for (const [id, users] of [
     ['x1', ['a', 'b']],
