@@ -1,15 +1,6 @@
 /** Ends changes: one that its process has finished, and those that killed processes left. */
 import type { Connection } from '../clickhouse/connection.js'
-import {
-  boolean,
-  sql,
-  statement,
-  string,
-  strings,
-  TRUE,
-  uint64,
-  type Sql,
-} from '../clickhouse/sql.js'
+import { boolean, sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 
 /** The number of the next row of `project_changes`. */
@@ -130,14 +121,24 @@ SELECT '', ${NEXT_CHANGE}, false, generateUUIDv4()`),
 const LOOK_INTERVAL_MS = 10 * SECOND_MS
 
 /**
- * Creates a function that reports whether any change is open, from a live or a killed process. It queries at most every 10 s and
- * returns false in between.
+ * Creates a function that reports whether any change is unfinished, from a live or a killed process: it is open, or has hidden or
+ * replaced rows that are still stored. It queries at most every 10 s and returns false in between.
+ *
+ * @param now a monotonic clock, in milliseconds
  */
-export function lookForOpenChanges(connection: Connection): () => Promise<boolean> {
-  let lookedAt = performance.now()
+export function lookForUnfinishedChanges(
+  connection: Connection,
+  now = () => performance.now(),
+): () => Promise<boolean> {
+  let lookedAt = now()
   return async () => {
-    if (performance.now() - lookedAt < LOOK_INTERVAL_MS) return false
-    lookedAt = performance.now()
-    return (await countOpenChanges(connection, TRUE)) > 0
+    if (now() - lookedAt < LOOK_INTERVAL_MS) return false
+    lookedAt = now()
+    const { rows } = await connection.query(
+      statement(sql`
+SELECT 1 FROM project_changes FINAL
+WHERE is_open OR notEmpty(hidden_users) OR kept_from > toDate(0) OR replaced_before > 0 LIMIT 1`),
+    )
+    return rows.length > 0
   }
 }
