@@ -12,8 +12,8 @@ interface NextState {
   readonly published: Sql
   readonly hiddenUsers?: Sql
   readonly keptFrom?: Sql
-  /** None if left out, and the change ends. */
-  readonly replaced?: Replaced | undefined
+  /** As before if left out. */
+  readonly replaced?: Replaced | typeof NONE
 }
 
 /** The groups of users that a change has written again, and whose earlier rows are still stored. */
@@ -23,6 +23,9 @@ export interface Replaced {
   /** The rows with a lower `generation` are replaced. */
   readonly before: number
 }
+
+/** No replaced groups. */
+const NONE = 'none'
 
 /** All columns of a state. */
 export const STATE_COLUMNS = sql`
@@ -45,14 +48,14 @@ export const writeStates = (
 INSERT INTO project_changes (${STATE_COLUMNS})
 SELECT
   project_id, ${NEXT_CHANGE}, ${boolean(isOpen)}, ${isOpen ? sql`announcement` : sql`generateUUIDv4()`},
-  ${published}, ${hiddenUsers}, ${keptFrom}, ${isOpen ? sql`replaced_groups, replaced_before` : selectGroups(replaced)}
+  ${published}, ${hiddenUsers}, ${keptFrom}, ${replaced === undefined ? sql`replaced_groups, replaced_before` : selectGroups(replaced)}
 FROM project_changes FINAL WHERE is_open AND ${isChanged}`),
   )
 
 const NO_GROUPS = sql`[], 0`
 
-const selectGroups = (replaced: Replaced | undefined): Sql =>
-  replaced === undefined
+const selectGroups = (replaced: Replaced | typeof NONE): Sql =>
+  replaced === NONE
     ? NO_GROUPS
     : sql`
   (
@@ -75,7 +78,11 @@ FROM project_changes FINAL WHERE replaced_before = ${uint64(before)}`),
   )
 
 /** Ends the open changes that fulfil a condition. @param replaced the groups that they have replaced */
-export const endChanges = (writer: Connection, isEnded: Sql, replaced?: Replaced): Promise<void> =>
+export const endChanges = (
+  writer: Connection,
+  isEnded: Sql,
+  replaced: Replaced | typeof NONE = NONE,
+): Promise<void> =>
   writeStates(writer, isEnded, { isOpen: false, published: sql`published`, replaced })
 
 /** Counts the open changes that fulfil a condition. */
