@@ -54,9 +54,12 @@ async function lookAt(
   const begun = performance.now()
   const isSeen = (): boolean => set.getSeenAt() >= begun
   const first = findActive()
-  if (first !== undefined) await ask(first)
+  const others = set.members.filter((member) => member !== first)
+  // One that was silent may take its time to be silent again.
+  const isSilent = first === undefined || !set.listAnswering().includes(first)
+  if (first !== undefined && !isSilent) await ask(first)
   if (isSeen() && !asksAll) return undefined
-  await Promise.all(set.members.filter((member) => member !== first).map(ask))
+  await Promise.all((isSilent ? set.members : others).map(ask))
   // Another one may have taken over: it says so itself.
   const now = findActive()
   if (now !== undefined && now !== first) await ask(now)

@@ -1,12 +1,11 @@
 /** A service over a pair of replicas: servers and Keeper are killed while events are sent, and nothing is lost or doubled. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findLacking } from '../../../src/clickhouse/replicas/standby.js'
 import { sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
-import { scaled, thoroughTest } from '../../support/effort.js'
+import { IS_THOROUGH, scaled, thoroughTest } from '../../support/effort.js'
 import {
   compareMarks,
   expectConsistent,
@@ -14,13 +13,15 @@ import {
   type Marks,
 } from '../../support/kills/check.js'
 import { startSenders, type Senders } from '../../support/kills/senders.js'
-import { describePair, startPair, type Pair, type Replica } from '../../support/pair/pair.js'
+import { describePair } from '../../support/pair/describe-pair.js'
+import { startPair, type Pair, type Replica } from '../../support/pair/pair.js'
 import {
   createPairServices,
   type PairService,
   type PairServices,
 } from '../../support/pair/pair-service.js'
-import { hashTables } from '../../support/pair/replicated-store.js'
+import { findActiveName, hashTables, untilAlike } from '../../support/pair/replicated-store.js'
+import { startWork } from '../../support/pair/work.js'
 import { select } from '../../support/store/facts.js'
 import { until } from '../../support/until.js'
 
@@ -66,26 +67,12 @@ describePair('a service over replicas', () => {
     const before = senders.acknowledged.size
     await until(() => senders.acknowledged.size > before)
   }
-  const readActive = async (of: Replica): Promise<string> => {
-    const [row] = await select<{ active: string }>(
-      stores.get(of)!,
-      sql`SELECT argMax(replica, toUInt32(extract(key, '[0-9]+$'))) AS active FROM leases WHERE startsWith(key, 'active/')`,
-    )
-    return row!.active
-  }
+  const readActive = (of: Replica): Promise<string> => findActiveName(stores.get(of)!)
   const getOther = ({ name }: Replica): Replica => pair.replicas.find((one) => one.name !== name)!
   const findActive = async (asked = pair.replicas[0]): Promise<Replica> => {
     const name = await readActive(asked)
     return pair.replicas.find((one) => one.name === name)!
   }
-  /** Waits until all replicas have all that was confirmed. */
-  const untilAlike = (): Promise<unknown> =>
-    until(async () => {
-      const lacking = await Promise.all(
-        [...stores.values()].map(({ admin }) => findLacking(admin).catch(() => undefined)),
-      )
-      return lacking.every((one) => one?.size === 0)
-    })
   const countEvents = async (store: Store): Promise<number> => {
     const [row] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM events`)
     return row!.n
@@ -101,7 +88,7 @@ describePair('a service over replicas', () => {
       unknown: [],
     })
     await expectConsistent(cluster, project)
-    await untilAlike()
+    await untilAlike([...stores.values()])
     const [a, b] = await Promise.all([...stores.values()].map((one) => hashTables(one)))
     expect(b).toEqual(a)
   }
@@ -144,9 +131,11 @@ describePair('a service over replicas', () => {
   test(`goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`, async () => {
     const random = createRandom(SEED)
     const { project, senders } = await startSending('killed', 6)
+    const work = IS_THOROUGH ? await startWork(services) : undefined
     for (let n = 0; n < TAKEOVERS; n += 1) {
       const killed = await findActive()
       const next = getOther(killed)
+      const working = await work?.begin(n)
       await sleep(random.below(3_000))
       await killed.kill()
       await untilAccepted(senders)
@@ -157,9 +146,12 @@ describePair('a service over replicas', () => {
       expect(status.code).toBe(1)
       expect(status.stdout).toContain('events have been stored on one disk only for')
       await killed.start()
-      await untilAlike()
+      await untilAlike([...stores.values()])
+      await working?.finish()
     }
     await senders.stop()
     await expectExact(project, senders)
+    const store = stores.get(await findActive())!
+    expect(await work?.compare(store)).toEqual(work === undefined ? undefined : [])
   })
 })

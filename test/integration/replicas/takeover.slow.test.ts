@@ -9,7 +9,8 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
 import { createRandom } from '../../../src/demo/random.js'
 import { scaled, thoroughTest } from '../../support/effort.js'
-import { describePair, startPair, type Pair } from '../../support/pair/pair.js'
+import { describePair } from '../../support/pair/describe-pair.js'
+import { startPair, type Pair } from '../../support/pair/pair.js'
 import {
   createReplicatedStore,
   hashTables,

@@ -3,7 +3,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { open, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import path from 'node:path'
-import { describe } from '@jest/globals'
 import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
 import { findLibrary, NoEngineError } from '../../../src/clickhouse/embedded/engine-package.js'
 import {
@@ -45,20 +44,13 @@ const PATCH = packagePath('test/support/pair/replicate.mjs')
 const LIMITS = { serverMemory: 2 * 1024 ** 3, queryMemory: 1024 ** 3 }
 
 /** Returns why no pair can run here; undefined if one can. */
-function findMissing(): string | undefined {
+export function findMissing(): string | undefined {
   try {
     return describeFile(findLibrary()) ?? findMissingZooKeeper()
   } catch (error) {
     if (error instanceof NoEngineError) return error.reason
     throw error
   }
-}
-
-/** Describes tests that need a pair. Where none can run they are skipped, and their name says why. */
-export function describePair(name: string, tests: () => void): void {
-  const missing = findMissing()
-  if (missing === undefined) describe(name, tests)
-  else describe.skip(`${name} (${missing})`, tests)
 }
 
 /** Starts a ZooKeeper and two engines, `a` and `b`, each with an empty database. */
@@ -143,7 +135,7 @@ async function configure(
   <listen_host>${getReplicaHost(name)}</listen_host>
   <zookeeper>
     <node><host>127.0.0.1</host><port>${keeperPort}</port></node>
-    <session_timeout_ms>5000</session_timeout_ms>
+    <session_timeout_ms>3000</session_timeout_ms>
     <operation_timeout_ms>4000</operation_timeout_ms>
     <sessions_path>/clickhouse/sessions-${name}</sessions_path>
   </zookeeper>
