@@ -57,22 +57,15 @@ export async function usePair(count = 1): Promise<UsedPair> {
     .trim()
   const addresses = running.map(({ address }) => address)
   const visitors = visit({ addresses, publicToken, key, rate: RATE })
-  const wait = setInterval(
-    () =>
-      console.error(
-        visitors.outcomes,
-        visitors.loaded.length,
-        visitors.failedTwice.slice(-2),
-        key.slice(0, 20),
-      ),
-    5000,
-  )
   await until(() => visitors.loaded.length > 1)
-  clearInterval(wait)
   const stores = new Map(pair.replicas.map((one) => [one, services.openReplica(one)]))
   const open = (replica: Replica): Store => stores.get(replica)!
   const getOther = ({ name }: Replica): Replica => pair.replicas.find((one) => one.name !== name)!
-  const findActive = async (asked = pair.replicas[0]): Promise<Replica> => {
+  const findActive = async (asked?: Replica): Promise<Replica> => {
+    if (asked === undefined) {
+      // The first that answers.
+      return findActive(pair.replicas[0]).catch(() => findActive(pair.replicas[1]))
+    }
     const { rows } = await open(asked).admin.query<{ active: string }>(
       statement(
         sql`SELECT argMax(replica, toUInt32(extract(key, '[0-9]+$'))) AS active FROM leases WHERE startsWith(key, ${string('active/')})`,

@@ -7,7 +7,7 @@ const ROUNDS = Number(process.env['ROUNDS'] ?? 5)
 
 /** Each does something to a pair in use, and returns for how long that was felt. */
 const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
-  'the active engine is killed': async ({ pair, findActive, getOther, feel, untilAlike }) => {
+  'the active engine is killed': async ({ findActive, getOther, feel, untilAlike }) => {
     const killed = await findActive()
     const felt = await feel(async () => {
       await killed.kill()
@@ -16,7 +16,6 @@ const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
     })
     await killed.start()
     await untilAlike()
-    void pair
     return felt
   },
   'the shard is handed over': async ({ services, findActive, getOther, feel }) => {
@@ -25,6 +24,51 @@ const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
       const { code, stderr } = await services.run('cluster', 'activate', 'shard1', next.name)
       if (code !== 0) throw new Error(stderr)
     })
+  },
+  'the disk of the active engine is lost': async ({
+    pair,
+    services,
+    open,
+    findActive,
+    getOther,
+    feel,
+    untilAlike,
+  }) => {
+    const lost = await findActive()
+    const next = getOther(lost)
+    const { database } = pair.replicas[0].endpoint
+    const felt = await feel(async () => {
+      await lost.kill()
+      await lost.loseDisk()
+      while ((await findActive(next)) !== next) await sleep(50)
+    })
+    const begun = performance.now()
+    await open(next).admin.execute({
+      query: `SYSTEM DROP REPLICA '${lost.name}' FROM DATABASE ${database}`,
+      query_params: {},
+    })
+    await lost.start()
+    const { code, stderr } = await services.run('migrate')
+    if (code !== 0) throw new Error(stderr)
+    await untilAlike()
+    console.log('two disks again after', formatTenths((performance.now() - begun) / 1_000), 's')
+    return felt
+  },
+  'the standby is killed': async ({ findActive, getOther, feel, untilAlike }) => {
+    const killed = getOther(await findActive())
+    const felt = await feel(() => killed.kill())
+    await killed.start()
+    await untilAlike()
+    return felt
+  },
+  'Keeper is killed for a minute': async ({ pair: { keeper }, feel, untilAlike }) => {
+    const felt = await feel(async () => {
+      await keeper.kill()
+      await sleep(60_000)
+      await keeper.start()
+    })
+    await untilAlike()
+    return felt
   },
 }
 

@@ -80,12 +80,11 @@ export function visit({
   }
   /** Sends a request, and once more if it fails. Returns the response that was good. */
   const insist = async (request: () => Promise<Response | undefined>, name: string) => {
-    const isGood = (one: Response | undefined): one is Response => one?.ok === true
     const first = await request()
-    if (isGood(first)) return first
+    if (first?.ok === true) return first
     await sleep(1_000 * Number(first?.headers.get('Retry-After') ?? 1))
     const second = await request()
-    if (isGood(second)) return second
+    if (second?.ok === true) return second
     const ms = Math.round(performance.now() - begun)
     failedTwice.push(`${name} at ${ms} ms: ${second?.status ?? 'no response'}`)
     return undefined
