@@ -23,7 +23,7 @@ import {
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const VISITS = 400
-const QUESTIONS = scaled(20)
+const QUESTIONS = scaled(4)
 
 describePair('answers of a replicated store', () => {
   let pair: Pair

@@ -25,7 +25,9 @@ import { startWork } from '../../support/pair/work.js'
 import { select } from '../../support/store/facts.js'
 import { until } from '../../support/until.js'
 
-const TAKEOVERS = scaled(2)
+const TAKEOVERS = Number(process.env['KILLS'] ?? scaled(2))
+/** For each takeover. It only ends a test that would wait forever. */
+const PATIENCE_MS = 600_000
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
 interface Sending {
@@ -135,7 +137,7 @@ describePair('a service over replicas', () => {
     for (let n = 0; n < TAKEOVERS; n += 1) {
       const killed = await findActive()
       const next = getOther(killed)
-      const working = await work?.begin(n)
+      work?.begin(n)
       await sleep(random.below(3_000))
       await killed.kill()
       await untilAccepted(senders)
@@ -147,11 +149,11 @@ describePair('a service over replicas', () => {
       expect(status.stdout).toContain('events have been stored on one disk only for')
       await killed.start()
       await untilAlike([...stores.values()])
-      await working?.finish()
     }
     await senders.stop()
+    await work?.finish()
     await expectExact(project, senders)
     const store = stores.get(await findActive())!
     expect(await work?.compare(store)).toEqual(work === undefined ? undefined : [])
-  })
+  }, TAKEOVERS * PATIENCE_MS)
 })

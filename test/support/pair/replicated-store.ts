@@ -24,7 +24,8 @@ export interface ReplicatedStore {
   close(): Promise<void>
 }
 
-const PATH = '/tallyhouse/test/shard1'
+/** The path of the store in Keeper. */
+export const PATH = '/tallyhouse/test/shard1'
 
 /** Migrates the first replica, and makes the second one like it. */
 export async function createReplicatedStore({ replicas }: Pair): Promise<ReplicatedStore> {

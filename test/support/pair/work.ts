@@ -1,4 +1,4 @@
-/** Work that an operator starts while replicas are killed: deletions, expirations, rebuilds. What was interrupted is begun again. */
+/** Work that an operator starts while replicas are killed: rebuilds, deletions, expirations. What was interrupted is begun again. */
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql, string } from '../../../src/clickhouse/sql.js'
@@ -9,8 +9,10 @@ import { select } from '../store/facts.js'
 import type { PairServices } from './pair-service.js'
 
 export interface Work {
-  /** Starts the nth work. `finish` resolves once it is done, however often it failed. */
-  readonly begin: (n: number) => Promise<{ readonly finish: () => Promise<void> }>
+  /** Starts the nth work, after that which was started before: until it is done, however often it fails. */
+  readonly begin: (n: number) => void
+  /** Resolves once all is done. */
+  readonly finish: () => Promise<void>
   /** Returns what is stored and should not be, or the reverse. */
   readonly compare: (store: Store) => Promise<readonly string[]>
 }
@@ -18,13 +20,14 @@ export interface Work {
 /** The project whose users are deleted and whose days expire. The senders' events are in another one. */
 const PROJECT = 'worked'
 /** It has an event of each user on each of the last days. */
-const DAYS = 120
+const DAYS = 70
 const USERS = 40
 
 /** Creates the project and its events. */
 export async function startWork(services: PairServices, now = new Date()): Promise<Work> {
   const deleted = new Set<string>()
   let keepDays = DAYS
+  let last = Promise.resolve()
   const require = async (...args: readonly string[]): Promise<CliResult> => {
     const result = await services.run(...args)
     if (result.code !== 0) throw new Error(`${args.join(' ')}: ${result.stderr}`)
@@ -47,23 +50,19 @@ export async function startWork(services: PairServices, now = new Date()): Promi
       return ['user', 'delete', '--project', PROJECT, '--yes', user]
     },
     () => {
-      keepDays -= 2
+      keepDays -= 1
       return ['project', 'update', PROJECT, '--keep-days', String(keepDays), '--force']
     },
   ]
   return {
-    // Every fourth time nothing is done but loading.
-    begin: async (n) => {
-      const kind = kinds[n % (kinds.length + 1)]
-      if (kind === undefined) return { finish: () => Promise.resolve() }
-      const args = kind()
-      const first = services.run(...args)
-      return Promise.resolve({
-        finish: async () => {
-          for (let one = await first; one.code !== 0;) one = await services.run(...args)
-        },
+    begin: (n) => {
+      const kind = kinds[n % kinds.length]!
+      last = last.then(async () => {
+        const args = kind()
+        for (let code = 1; code !== 0;) code = (await services.run(...args)).code
       })
     },
+    finish: () => last,
     compare: async (store) => {
       const found = await select<{ mark: string; times: number }>(
         store,
