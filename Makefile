@@ -1,5 +1,5 @@
 # Start here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build quick test test-slow test-all test-node check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
+.PHONY: install build quick test test-slow test-thorough test-all test-node check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
@@ -23,6 +23,10 @@ test: check
 test-slow: export TEST_EFFORT ?= 0.5
 test-slow: $(BUILT)
 	npm run --silent test:slow -- $(JEST_FLAGS)
+
+# Runs what takes minutes and few changes can break. It takes more than an hour.
+test-thorough: $(BUILT)
+	npm run --silent test:thorough -- $(JEST_FLAGS)
 
 # Runs all tests and leaves little out. It takes hours: for a release.
 test-all: check

@@ -1,10 +1,11 @@
 /** Native ES modules; swc strips the types. `npm run test:jest` sets --experimental-vm-modules. */
 import { env } from 'node:process'
 
-/** `TESTS` selects one of the two classes of test files. Without it, those run that are named on the command line. */
+/** `TESTS` selects one of the three classes of test files. Without it, all run, or those that are named on the command line. */
 const CLASSES = {
-  fast: { testPathIgnorePatterns: ['\\.slow\\.test\\.ts$'] },
+  fast: { testPathIgnorePatterns: ['\\.(slow|thorough)\\.test\\.ts$'] },
   slow: { testMatch: ['**/*.slow.test.ts'] },
+  thorough: { testMatch: ['**/*.thorough.test.ts'] },
 }
 
 export default {

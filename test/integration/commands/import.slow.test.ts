@@ -125,7 +125,7 @@ describe('every format is detected by its content', () => {
       ],
     ]
 
-  test.each(sample(formats, 2))('%s', async (format, write, options, skipped) => {
+  test.each(sample(formats, 4))('%s', async (format, write, options, skipped) => {
     const bytes = await write()
     await file('plain', bytes)
     await file('packed', gzipSync(bytes))
@@ -140,18 +140,21 @@ describe('every format is detected by its content', () => {
   })
 })
 
-test('patterns: files in the order of their names, each once, without files of rejected rows', async () => {
-  await mkdir(path.join(folder, 'logs'))
-  await file('logs/b.ndjson', line('b'))
-  await file('logs/a.ndjson', line('a'))
-  await file('logs/a.ndjson.rejected.ndjson', 'of an earlier run\n')
-  await file('logs/[x].ndjson', line('x'))
-  const { code, stderr } = await importing('logs/[x].ndjson', 'logs/b*', 'logs/**/*.ndjson')
-  expect(code).toBe(0)
-  expect(stderr.match(/^[^:]+/gm)).toEqual(['logs/[x].ndjson', 'logs/b.ndjson', 'logs/a.ndjson'])
-})
+thoroughTest(
+  'patterns: files in the order of their names, each once, without files of rejected rows',
+  async () => {
+    await mkdir(path.join(folder, 'logs'))
+    await file('logs/b.ndjson', line('b'))
+    await file('logs/a.ndjson', line('a'))
+    await file('logs/a.ndjson.rejected.ndjson', 'of an earlier run\n')
+    await file('logs/[x].ndjson', line('x'))
+    const { code, stderr } = await importing('logs/[x].ndjson', 'logs/b*', 'logs/**/*.ndjson')
+    expect(code).toBe(0)
+    expect(stderr.match(/^[^:]+/gm)).toEqual(['logs/[x].ndjson', 'logs/b.ndjson', 'logs/a.ndjson'])
+  },
+)
 
-test('columns of other names are mapped, and Unix times are read', async () => {
+thoroughTest('columns of other names are mapped, and Unix times are read', async () => {
   await file('foreign.csv', 'uuid,when,tier,noise\nu,1769853600,pro,x\n')
   const { code, stdout } = await importing(
     ...[
@@ -232,35 +235,41 @@ test('files that can be read and give no event end the command with 1, and say w
   expect((await importing('assets.log', 'bots.ndjson', 'good.ndjson')).code).toBe(0)
 })
 
-test('Unix times are read in any file: seconds, milliseconds and microseconds', async () => {
-  await file('times.csv', 'timestamp,user_id\n1769853600,u\n1769853600000,u\n')
-  await file('times.ndjson', '{"timestamp":1769853600000000,"user_id":"u"}\n')
-  const { code, stdout } = await importing('--json', 'times.csv', 'times.ndjson')
-  expect([code, JSON.parse(stdout)]).toEqual([
-    0,
-    { ...SUMMARY, ...ONE_SESSION, read: 3, loaded: 3 },
-  ])
-})
+thoroughTest(
+  'Unix times are read in any file: seconds, milliseconds and microseconds',
+  async () => {
+    await file('times.csv', 'timestamp,user_id\n1769853600,u\n1769853600000,u\n')
+    await file('times.ndjson', '{"timestamp":1769853600000000,"user_id":"u"}\n')
+    const { code, stdout } = await importing('--json', 'times.csv', 'times.ndjson')
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { ...SUMMARY, ...ONE_SESSION, read: 3, loaded: 3 },
+    ])
+  },
+)
 
-test('exports of other tools: columns that events have no field for are named', async () => {
-  const header = 'created_at,session_id,visit_id,event_type,event_name,url_path,screen,page_title'
-  await file('umami.csv', `${header}\n2026-01-31 10:00:00,s,v,1,,/,1x1,Home\n`)
-  const { code, stdout, stderr } = await importing('--json', '--from', 'umami', 'umami.csv')
-  expect([code, JSON.parse(stdout)]).toEqual([
-    0,
-    { ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 },
-  ])
-  expect(stderr).toContain(
-    'umami.csv: left out, because events have no such field: screen, page_title\n',
-  )
-  const refused = await importing('--from', 'plausible', 'umami.csv')
-  expect([refused.code, refused.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^tallyhouse: umami\.csv: has totals per day and not events\. .*\n$/),
-  ])
-  const mapped = await importing('--from', 'umami', '--map', 'user_id=x', 'umami.csv')
-  expect([mapped.code, mapped.stderr]).toEqual([2, expect.stringContaining('--map')])
-})
+thoroughTest(
+  'exports of other tools: columns that events have no field for are named',
+  async () => {
+    const header = 'created_at,session_id,visit_id,event_type,event_name,url_path,screen,page_title'
+    await file('umami.csv', `${header}\n2026-01-31 10:00:00,s,v,1,,/,1x1,Home\n`)
+    const { code, stdout, stderr } = await importing('--json', '--from', 'umami', 'umami.csv')
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 },
+    ])
+    expect(stderr).toContain(
+      'umami.csv: left out, because events have no such field: screen, page_title\n',
+    )
+    const refused = await importing('--from', 'plausible', 'umami.csv')
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^tallyhouse: umami\.csv: has totals per day and not events\. .*\n$/),
+    ])
+    const mapped = await importing('--from', 'umami', '--map', 'user_id=x', 'umami.csv')
+    expect([mapped.code, mapped.stderr]).toEqual([2, expect.stringContaining('--map')])
+  },
+)
 
 test('times without a zone are read in UTC, and the command says so, or in --zone', async () => {
   await file('local.csv', 'timestamp,event_id\n2026-01-31 11:00:00,a\n2026-01-31 11:00:00,b\n')
@@ -305,7 +314,7 @@ thoroughTest('--strict stops at rejected rows, and loads nothing of their chunk'
   )
 })
 
-test('rows from standard input may name their project', async () => {
+thoroughTest('rows from standard input may name their project', async () => {
   const input = line('a', { project }) + line('b', { project: 'other' }) + line('c')
   const { code, stdout } = await run(['import', '--json', '-'], input)
   expect(code).toBe(0)
@@ -364,7 +373,7 @@ describe('the error for a source that cannot be imported is one line', () => {
     ],
   ]
 
-  test.each(sample(sources, 6))('%s', async (message, args) => {
+  test.each(sample(sources, 12))('%s', async (message, args) => {
     await file('good.ndjson', GOOD)
     await file('empty.csv', '')
     await file('empty.gz', gzipSync(''))
@@ -395,7 +404,7 @@ describe('the error for a source that cannot be imported is one line', () => {
     ],
   ]
 
-  test.each(sample(usages, 6))('usage: %s', async (message, args) => {
+  test.each(sample(usages, 12))('usage: %s', async (message, args) => {
     await file('good.ndjson', GOOD)
     const { code, stdout, stderr } = await importing(...args, 'good.ndjson')
     expect([code, stdout]).toEqual([2, ''])
