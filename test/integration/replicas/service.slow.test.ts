@@ -130,30 +130,34 @@ describePair('a service over replicas', () => {
     await expectExact(project, { ...senders, sent: new Set([...senders.sent, 'refused']) })
   })
 
-  test(`goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`, async () => {
-    const random = createRandom(SEED)
-    const { project, senders } = await startSending('killed', 6)
-    const work = IS_THOROUGH ? await startWork(services) : undefined
-    for (let n = 0; n < TAKEOVERS; n += 1) {
-      const killed = await findActive()
-      const next = getOther(killed)
-      work?.begin(n)
-      await sleep(random.below(3_000))
-      await killed.kill()
-      await untilAccepted(senders)
-      await until(async () => (await readActive(next)) === next.name)
-      const before = await countEvents(stores.get(next)!)
-      await until(async () => (await countEvents(stores.get(next)!)) > before)
-      const status = await services.run('cluster', 'status')
-      expect(status.code).toBe(1)
-      expect(status.stdout).toContain('events have been stored on one disk only for')
-      await killed.start()
-      await untilAlike([...stores.values()])
-    }
-    await senders.stop()
-    await work?.finish()
-    await expectExact(project, senders)
-    const store = stores.get(await findActive())!
-    expect(await work?.compare(store)).toEqual(work === undefined ? undefined : [])
-  }, TAKEOVERS * PATIENCE_MS)
+  test(
+    `goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`,
+    async () => {
+      const random = createRandom(SEED)
+      const { project, senders } = await startSending('killed', 6)
+      const work = IS_THOROUGH ? await startWork(services) : undefined
+      for (let n = 0; n < TAKEOVERS; n += 1) {
+        const killed = await findActive()
+        const next = getOther(killed)
+        work?.begin(n)
+        await sleep(random.below(3_000))
+        await killed.kill()
+        await untilAccepted(senders)
+        await until(async () => (await readActive(next)) === next.name)
+        const before = await countEvents(stores.get(next)!)
+        await until(async () => (await countEvents(stores.get(next)!)) > before)
+        const status = await services.run('cluster', 'status')
+        expect(status.code).toBe(1)
+        expect(status.stdout).toContain('events have been stored on one disk only for')
+        await killed.start()
+        await untilAlike([...stores.values()])
+      }
+      await senders.stop()
+      await work?.finish()
+      await expectExact(project, senders)
+      const store = stores.get(await findActive())!
+      expect(await work?.compare(store)).toEqual(work === undefined ? undefined : [])
+    },
+    TAKEOVERS * PATIENCE_MS,
+  )
 })

@@ -1,11 +1,10 @@
 /** Services that lose an engine, Keeper, or their own time, and go on later: no response is old, and no event counts twice. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
-import { thoroughTest } from '../../support/effort.js'
 import { startByteProxy, type ByteProxy } from '../../support/faults/byte-proxy.js'
 import { compareMarks, expectConsistent, listRemainingWork } from '../../support/kills/check.js'
 import { describePair } from '../../support/pair/describe-pair.js'
@@ -107,7 +106,7 @@ describePair('two services over replicas', () => {
     return visitors
   }
 
-  thoroughTest('stops answering in a service that is cut off from the active replica', async () => {
+  test('stops answering in a service that is cut off from the active replica', async () => {
     await activate('a')
     await whileVisited(async ({ outcomes }) => {
       proxy.set({ harm: 'hang', direction: 'request', after: 0 })
@@ -118,7 +117,7 @@ describePair('two services over replicas', () => {
     })
   })
 
-  thoroughTest('goes on when the active replica is suspended', async () => {
+  test('goes on when the active replica is suspended', async () => {
     await whileVisited(async () => {
       const suspended = await findActive()
       suspended.suspend()
@@ -127,7 +126,7 @@ describePair('two services over replicas', () => {
     })
   })
 
-  thoroughTest.each([{ victim: 'first' }, { victim: 'second' }])(
+  test.each([{ victim: 'first' }, { victim: 'second' }])(
     'goes on when the $victim service is suspended while the other hands over',
     async ({ victim }) => {
       await whileVisited(async () => {
@@ -141,7 +140,7 @@ describePair('two services over replicas', () => {
     },
   )
 
-  thoroughTest('says 503 while Keeper is away for a minute, and loses nothing', async () => {
+  test('says 503 while Keeper is away for a minute, and loses nothing', async () => {
     const { outcomes } = await whileVisited(async () => {
       await pair.keeper.kill()
       await sleep(KEEPER_AWAY_MS)
