@@ -68,4 +68,6 @@ export interface ReplicaSet {
   readonly note: (from: Member, begunAt: number, look: Look | undefined) => void
   /** How many replicas must have stored an insert. */
   readonly getQuorum: () => number
+  /** Returns the signal that is aborted when that number falls: what waits for more replicas waits in vain. */
+  readonly getQuorumSignal: () => AbortSignal
 }

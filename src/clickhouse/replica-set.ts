@@ -26,6 +26,7 @@ export function createReplicaSet(
   let last = UNKNOWN
   let seenAt = -Infinity
   let leaving = createSignal()
+  let falling = createSignal()
   // While one of two is away, events are stored on the other one alone. With three, two remain.
   const getQuorum = (): number => (isAlone(last) ? 1 : 2)
   const members = replicas.map(({ name, url }): Member => ({
@@ -40,7 +41,12 @@ export function createReplicaSet(
   const choose = (look: Look): void => {
     const former = findActive()
     const isChange = look.number !== last.number
+    const hasFallen = isAlone(look) && !isAlone(last)
     last = look
+    if (hasFallen) {
+      falling.abort(new QuorumFellError())
+      falling = createSignal()
+    }
     if (!isChange) return
     seenAt = -Infinity
     // What runs on a replica that answers may come to its end.
@@ -52,6 +58,7 @@ export function createReplicaSet(
     members,
     path,
     getQuorum,
+    getQuorumSignal: () => falling.signal,
     getLast: () => last,
     listToWrite,
     listAnswering: () => listToWrite().filter((member) => !silent.has(member)),
@@ -99,5 +106,12 @@ function createSignal(): AbortController {
 class ReplicaLeftError extends StoreUnavailableError {
   constructor({ replica }: Member) {
     super(`replica ${replica.name} does not answer, and another one has taken over`)
+  }
+}
+
+/** An insert waits for a replica that does not reach Keeper any more. It may be stored on the others. */
+class QuorumFellError extends StoreUnavailableError {
+  constructor() {
+    super('a replica is away, and inserts do not wait for it any more')
   }
 }

@@ -2,7 +2,7 @@
 import { SECOND_MS } from '../lib/time.js'
 import { connect, type Connection, type Settings, type TraceStatement } from './connection.js'
 import { createBreaker, type BreakerObserver } from './breaker.js'
-import { observeConnection, type StatementObserver } from './connection-wrappers.js'
+import { fenceConnection, observeConnection, type StatementObserver } from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
 import { readOnce, readQueryLimits } from './query-limits.js'
 import { sql, statement } from './sql.js'
@@ -73,7 +73,10 @@ export function connectStore(
     listWriters: () =>
       replicas === undefined
         ? [observedWriter]
-        : replicas.listToWrite().flatMap((member) => writers.get(member) ?? []),
+        : replicas
+            .listToWrite()
+            .flatMap((member) => writers.get(member) ?? [])
+            .map((one) => fenceConnection(one, replicas.getQuorumSignal())),
     admin: observe(admin, 'admin'),
     guardOther: breaker.guardOther,
     readQueryLimits: readOnce(() => readQueryLimits(lookups)),

@@ -8,6 +8,14 @@ import {
 } from '../lease/keeper-rows.js'
 import { sql, string, uint32, type Sql } from '../sql.js'
 import type { Look } from '../endpoint.js'
+import { SECOND_MS } from '../../lib/time.js'
+
+/** How often a service asks the active replica who is active. */
+export const LOOK_INTERVAL_MS = 250
+/** A replica that takes longer to say who is active is silent. */
+export const LOOK_TIMEOUT_MS = SECOND_MS
+/** How long a service may not know of a choice: it has just asked, or it waits for the response. */
+export const SPREAD_MS = LOOK_INTERVAL_MS + LOOK_TIMEOUT_MS
 
 const ACTIVE = 'active/'
 const NUMBER = sql`toUInt32OrZero(extract(key, '[0-9]+$'))`

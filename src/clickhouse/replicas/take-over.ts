@@ -1,9 +1,10 @@
 /** Makes another replica the active one: when the active one has fallen silent, or when an operator says so. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
 import { fenceConnection } from '../connection-wrappers.js'
 import { acquireLease, type HeldLease } from '../lease/lease.js'
-import { choose, MIGRATING, readChoice, readTables, recordTables } from './choice.js'
+import { choose, MIGRATING, readChoice, readTables, recordTables, SPREAD_MS } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
 import { alignStandby, findLacking, hashTables } from './standby.js'
 
@@ -29,8 +30,7 @@ export function takeOver(member: Member, last: Look): Promise<boolean> {
       const [tables, wanted] = await Promise.all([hashTables(standby), readTables(standby)])
       if (tables !== wanted) throw new NotReadyError(`${describe(member)} lacks tables or views`)
       await requireComplete(standby, member)
-      await lease.assertHeld()
-      return choose(standby, last.number)
+      return chooseUnder(lease, standby, last.number)
     }),
   )
 }
@@ -47,14 +47,28 @@ export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
       underLoaderLease(from, {}, async (lease) => {
         await alignStandby(from, standby)
         await requireComplete(standby, member)
-        await lease.assertHeld()
         const { number } = await readChoice(from)
-        if (!(await choose(standby, number))) {
+        if (!(await chooseUnder(lease, standby, number))) {
           throw new NotReadyError('another replica was chosen at the same moment')
         }
       }),
     ),
   )
+}
+
+/**
+ * Makes a replica the active one, and keeps the lease until every service can know: one that did not would load on the former active
+ * replica, and go on in the middle on the next one.
+ */
+async function chooseUnder(
+  lease: HeldLease,
+  standby: Connection,
+  number: number,
+): Promise<boolean> {
+  await lease.assertHeld()
+  const isChosen = await choose(standby, number)
+  if (isChosen) await sleep(SPREAD_MS)
+  return isChosen
 }
 
 /** Makes standbys like the active replica, unless its tables are about to change. @param signal ends the work */

@@ -5,16 +5,12 @@ import { connect, type Connection } from '../connection.js'
 import { getClickHouseReason, isUnreachable, StoreUnavailableError } from '../errors.js'
 import { EXPIRY_MS, LeaseTimeoutError } from '../lease/lease.js'
 import { isAlone } from '../replica-set.js'
-import { readChoice, recordAlone } from './choice.js'
+import { LOOK_INTERVAL_MS, LOOK_TIMEOUT_MS, readChoice, recordAlone } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
 import { keepAlike, takeOver } from './take-over.js'
 
-/** How often the active replica is asked. */
-const LOOK_INTERVAL_MS = 250
 /** At how many looks all replicas are asked once. */
 const LOOKS_OF_ALL = 8
-/** A replica that takes longer to say who is active is silent. */
-const LOOK_TIMEOUT_MS = SECOND_MS
 /** From one attempt to take over to the next, and from one look at the tables of the standbys to the next. */
 const PAUSE_MS = 5 * SECOND_MS
 
@@ -54,9 +50,12 @@ async function lookAt(
   const begun = performance.now()
   const isSeen = (): boolean => set.getSeenAt() >= begun
   const first = findActive()
-  if (first !== undefined) await ask(first)
+  const others = set.members.filter((member) => member !== first)
+  // One that was silent may take its time to be silent again.
+  const isSilent = first === undefined || !set.listAnswering().includes(first)
+  if (first !== undefined && !isSilent) await ask(first)
   if (isSeen() && !asksAll) return undefined
-  await Promise.all(set.members.filter((member) => member !== first).map(ask))
+  await Promise.all((isSilent ? set.members : others).map(ask))
   // Another one may have taken over: it says so itself.
   const now = findActive()
   if (now !== undefined && now !== first) await ask(now)

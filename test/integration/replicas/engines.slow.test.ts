@@ -1,7 +1,8 @@
 /** The pair of engines on which the tests of replicated stores run. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sendStatement } from '../../../src/clickhouse/embedded/send-statement.js'
-import { describePair, startPair, type Pair, type Replica } from '../../support/pair/pair.js'
+import { describePair } from '../../support/pair/describe-pair.js'
+import { startPair, type Pair, type Replica } from '../../support/pair/pair.js'
 import { until } from '../../support/until.js'
 
 const TIMEOUT_MS = 60_000

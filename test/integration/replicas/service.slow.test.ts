@@ -1,12 +1,11 @@
 /** A service over a pair of replicas: servers and Keeper are killed while events are sent, and nothing is lost or doubled. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findLacking } from '../../../src/clickhouse/replicas/standby.js'
 import { sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
-import { scaled, thoroughTest } from '../../support/effort.js'
+import { IS_THOROUGH, scaled, thoroughTest } from '../../support/effort.js'
 import {
   compareMarks,
   expectConsistent,
@@ -14,17 +13,21 @@ import {
   type Marks,
 } from '../../support/kills/check.js'
 import { startSenders, type Senders } from '../../support/kills/senders.js'
-import { describePair, startPair, type Pair, type Replica } from '../../support/pair/pair.js'
+import { describePair } from '../../support/pair/describe-pair.js'
+import { startPair, type Pair, type Replica } from '../../support/pair/pair.js'
 import {
   createPairServices,
   type PairService,
   type PairServices,
 } from '../../support/pair/pair-service.js'
-import { hashTables } from '../../support/pair/replicated-store.js'
+import { findActiveName, hashTables, untilAlike } from '../../support/pair/replicated-store.js'
+import { startWork } from '../../support/pair/work.js'
 import { select } from '../../support/store/facts.js'
 import { until } from '../../support/until.js'
 
-const TAKEOVERS = scaled(2)
+const TAKEOVERS = Number(process.env['KILLS'] ?? scaled(2))
+/** For each takeover. It only ends a test that would wait forever. */
+const PATIENCE_MS = 600_000
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
 interface Sending {
@@ -66,26 +69,12 @@ describePair('a service over replicas', () => {
     const before = senders.acknowledged.size
     await until(() => senders.acknowledged.size > before)
   }
-  const readActive = async (of: Replica): Promise<string> => {
-    const [row] = await select<{ active: string }>(
-      stores.get(of)!,
-      sql`SELECT argMax(replica, toUInt32(extract(key, '[0-9]+$'))) AS active FROM leases WHERE startsWith(key, 'active/')`,
-    )
-    return row!.active
-  }
+  const readActive = (of: Replica): Promise<string> => findActiveName(stores.get(of)!)
   const getOther = ({ name }: Replica): Replica => pair.replicas.find((one) => one.name !== name)!
   const findActive = async (asked = pair.replicas[0]): Promise<Replica> => {
     const name = await readActive(asked)
     return pair.replicas.find((one) => one.name === name)!
   }
-  /** Waits until all replicas have all that was confirmed. */
-  const untilAlike = (): Promise<unknown> =>
-    until(async () => {
-      const lacking = await Promise.all(
-        [...stores.values()].map(({ admin }) => findLacking(admin).catch(() => undefined)),
-      )
-      return lacking.every((one) => one?.size === 0)
-    })
   const countEvents = async (store: Store): Promise<number> => {
     const [row] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM events`)
     return row!.n
@@ -101,7 +90,7 @@ describePair('a service over replicas', () => {
       unknown: [],
     })
     await expectConsistent(cluster, project)
-    await untilAlike()
+    await untilAlike([...stores.values()])
     const [a, b] = await Promise.all([...stores.values()].map((one) => hashTables(one)))
     expect(b).toEqual(a)
   }
@@ -141,25 +130,34 @@ describePair('a service over replicas', () => {
     await expectExact(project, { ...senders, sent: new Set([...senders.sent, 'refused']) })
   })
 
-  test(`goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`, async () => {
-    const random = createRandom(SEED)
-    const { project, senders } = await startSending('killed', 6)
-    for (let n = 0; n < TAKEOVERS; n += 1) {
-      const killed = await findActive()
-      const next = getOther(killed)
-      await sleep(random.below(3_000))
-      await killed.kill()
-      await untilAccepted(senders)
-      await until(async () => (await readActive(next)) === next.name)
-      const before = await countEvents(stores.get(next)!)
-      await until(async () => (await countEvents(stores.get(next)!)) > before)
-      const status = await services.run('cluster', 'status')
-      expect(status.code).toBe(1)
-      expect(status.stdout).toContain('events have been stored on one disk only for')
-      await killed.start()
-      await untilAlike()
-    }
-    await senders.stop()
-    await expectExact(project, senders)
-  })
+  test(
+    `goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`,
+    async () => {
+      const random = createRandom(SEED)
+      const { project, senders } = await startSending('killed', 6)
+      const work = IS_THOROUGH ? await startWork(services) : undefined
+      for (let n = 0; n < TAKEOVERS; n += 1) {
+        const killed = await findActive()
+        const next = getOther(killed)
+        work?.begin(n)
+        await sleep(random.below(3_000))
+        await killed.kill()
+        await untilAccepted(senders)
+        await until(async () => (await readActive(next)) === next.name)
+        const before = await countEvents(stores.get(next)!)
+        await until(async () => (await countEvents(stores.get(next)!)) > before)
+        const status = await services.run('cluster', 'status')
+        expect(status.code).toBe(1)
+        expect(status.stdout).toContain('events have been stored on one disk only for')
+        await killed.start()
+        await untilAlike([...stores.values()])
+      }
+      await senders.stop()
+      await work?.finish()
+      await expectExact(project, senders)
+      const store = stores.get(await findActive())!
+      expect(await work?.compare(store)).toEqual(work === undefined ? undefined : [])
+    },
+    TAKEOVERS * PATIENCE_MS,
+  )
 })

@@ -3,16 +3,22 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../src/clickhouse/connection.js'
 import { acquireLease, LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease/lease.js'
+import { createReplicaSet } from '../../../src/clickhouse/replica-set.js'
+import { choose, SPREAD_MS } from '../../../src/clickhouse/replicas/choice.js'
+import { handOver, withConnection } from '../../../src/clickhouse/replicas/take-over.js'
+import { watchReplicas } from '../../../src/clickhouse/replicas/watch.js'
 import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/standby.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
 import { createRandom } from '../../../src/demo/random.js'
 import { scaled, thoroughTest } from '../../support/effort.js'
-import { describePair, startPair, type Pair } from '../../support/pair/pair.js'
+import { describePair } from '../../support/pair/describe-pair.js'
+import { startPair, type Pair } from '../../support/pair/pair.js'
 import {
   createReplicatedStore,
   hashTables,
+  PATH,
   type ReplicatedStore,
   type ReplicaStore,
 } from '../../support/pair/replicated-store.js'
@@ -165,6 +171,28 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     expect(generations).toEqual([...new Set(generations)].sort((one, other) => one - other))
     expect(generations).toHaveLength(12)
     await Promise.all(connections.map((connection) => connection.close()))
+  })
+
+  thoroughTest('lets services learn of a choice before anything is loaded', async () => {
+    const { database, accounts } = pair.replicas[0].endpoint
+    const set = createReplicaSet(
+      { database, accounts },
+      PATH,
+      pair.replicas.map(({ name, endpoint: { url } }) => ({ name, url })),
+    )
+    const [a, b] = set.members
+    await withConnection(a!, (admin) => choose(admin, 0))
+    const watch = watchReplicas(set, { keeps: false })
+    await watch.look()
+    await handOver(set, b!)
+    await watch.stop()
+    const [row] = await select<{ ms: number }>(
+      replicated.stores[0].store,
+      sql`
+SELECT maxIf(toUnixTimestamp64Milli(at), startsWith(key, 'loader/') AND state = 'released')
+  - maxIf(toUnixTimestamp64Milli(at), startsWith(key, 'active/')) AS ms FROM leases`,
+    )
+    expect(Number(row!.ms)).toBeGreaterThanOrEqual(SPREAD_MS)
   })
 
   test.each<{ why: string; last: RegExp }>([

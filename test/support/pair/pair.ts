@@ -3,7 +3,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { open, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import path from 'node:path'
-import { describe } from '@jest/globals'
 import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
 import { findLibrary, NoEngineError } from '../../../src/clickhouse/embedded/engine-package.js'
 import {
@@ -29,6 +28,8 @@ export interface Replica {
   kill(): Promise<void>
   /** Starts the engine after `kill`. */
   start(): Promise<void>
+  /** Removes all that the engine has stored, after `kill`: it starts as a new server does. */
+  loseDisk(): Promise<void>
   /** Stops the engine's process in its tracks, until `resume`. */
   suspend(): void
   resume(): void
@@ -45,20 +46,13 @@ const PATCH = packagePath('test/support/pair/replicate.mjs')
 const LIMITS = { serverMemory: 2 * 1024 ** 3, queryMemory: 1024 ** 3 }
 
 /** Returns why no pair can run here; undefined if one can. */
-function findMissing(): string | undefined {
+export function findMissing(): string | undefined {
   try {
     return describeFile(findLibrary()) ?? findMissingZooKeeper()
   } catch (error) {
     if (error instanceof NoEngineError) return error.reason
     throw error
   }
-}
-
-/** Describes tests that need a pair. Where none can run they are skipped, and their name says why. */
-export function describePair(name: string, tests: () => void): void {
-  const missing = findMissing()
-  if (missing === undefined) describe(name, tests)
-  else describe.skip(`${name} (${missing})`, tests)
 }
 
 /** Starts a ZooKeeper and two engines, `a` and `b`, each with an empty database. */
@@ -120,6 +114,10 @@ async function createReplica(name: string, options: ReplicaOptions): Promise<Rep
     async start() {
       child = await launch(name, options)
     },
+    loseDisk: async () => {
+      await rm(path.join(folder, 'data'), { recursive: true })
+      await mkdir(path.join(folder, 'data'))
+    },
     suspend: () => child?.kill('SIGSTOP'),
     resume: () => child?.kill('SIGCONT'),
   }
@@ -138,24 +136,35 @@ async function configure(
   const text = await readFile(file, 'utf8')
   // All these engines have one server id, so each has a path for its session. The pools are those of a server: `clickhouse local` fetches
   // one part at a time.
-  const replication = `
-  <listen_host>127.0.0.1</listen_host>
-  <listen_host>${getReplicaHost(name)}</listen_host>
-  <zookeeper>
-    <node><host>127.0.0.1</host><port>${keeperPort}</port></node>
-    <session_timeout_ms>5000</session_timeout_ms>
-    <operation_timeout_ms>4000</operation_timeout_ms>
+  const replication = (await readReplicaFile())
+    .replace(
+      '</zookeeper>',
+      `  <node><host>127.0.0.1</host><port>${keeperPort}</port></node>
     <sessions_path>/clickhouse/sessions-${name}</sessions_path>
-  </zookeeper>
-  <keeper_map_path_prefix>/keeper_map</keeper_map_path_prefix>
+  </zookeeper>`,
+    )
+    .replace(
+      '</clickhouse>',
+      `  <listen_host>127.0.0.1</listen_host>
+  <listen_host>${getReplicaHost(name)}</listen_host>
   <background_fetches_pool_size>8</background_fetches_pool_size>
   <background_schedule_pool_size>32</background_schedule_pool_size>
-</clickhouse>`
+</clickhouse>`,
+    )
   const others = text.replace(
     /\s*<background_schedule_pool_size>.*?<\/background_schedule_pool_size>/,
     '',
   )
   await writeFile(file, others.replace('</clickhouse>', replication))
+}
+
+/** Reads what docker-compose.ha.yml gives its servers, from the first element on, without the addresses of that network. */
+async function readReplicaFile(): Promise<string> {
+  const text = await readFile(packagePath('clickhouse/config/ha/replica.xml'), 'utf8')
+  return text
+    .slice(text.indexOf('<clickhouse>') + '<clickhouse>'.length)
+    .replaceAll(/\s*<node>.*<\/node>/g, '')
+    .replace(/\s*<interserver_http_host .*\/>/, '')
 }
 
 /** Starts the launcher of the embedded engine with the patch, and waits until the engine is ready. */

@@ -2,11 +2,12 @@
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { ensureDatabase } from '../../../src/clickhouse/ensure-database.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
-import { alignStandby } from '../../../src/clickhouse/replicas/standby.js'
+import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/standby.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { select } from '../store/facts.js'
 import { ensureRollups } from '../store/loading.js'
+import { until } from '../until.js'
 import type { Pair, Replica } from './pair.js'
 
 export interface ReplicaStore {
@@ -23,7 +24,8 @@ export interface ReplicatedStore {
   close(): Promise<void>
 }
 
-const PATH = '/tallyhouse/test/shard1'
+/** The path of the store in Keeper. */
+export const PATH = '/tallyhouse/test/shard1'
 
 /** Migrates the first replica, and makes the second one like it. */
 export async function createReplicatedStore({ replicas }: Pair): Promise<ReplicatedStore> {
@@ -69,3 +71,21 @@ export async function hashTables(store: Store): Promise<Readonly<Record<string, 
   }
   return hashes
 }
+
+/** Reads which replica is active, as one of them says. */
+export async function findActiveName(asked: Store): Promise<string> {
+  const [row] = await select<{ active: string }>(
+    asked,
+    sql`SELECT argMax(replica, toUInt32(extract(key, '[0-9]+$'))) AS active FROM leases WHERE startsWith(key, 'active/')`,
+  )
+  return row!.active
+}
+
+/** Waits until all replicas have all that was confirmed. */
+export const untilAlike = (stores: readonly Store[]): Promise<number> =>
+  until(async () => {
+    const lacking = await Promise.all(
+      stores.map(({ admin }) => findLacking(admin).catch(() => undefined)),
+    )
+    return lacking.every((one) => one?.size === 0)
+  })

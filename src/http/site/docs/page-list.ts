@@ -55,7 +55,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   },
   {
     title: 'Operate',
-    pages: [...['operations', 'management', 'cluster'].map(definePage), CHANGELOG],
+    pages: [...['operations', 'management', 'cluster', 'recovery'].map(definePage), CHANGELOG],
   },
 ]
 
