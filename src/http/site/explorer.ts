@@ -48,13 +48,14 @@ export function openExplorerPage(): BuildExplorerPage {
 export function createExplorerRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const [script, style] = openFiles()
+  const sendPage = sendText('html', openExplorerPage()({ name: '', timeZone: null }))
   addRoutes(router, {
-    '/explore': {
-      get: [pageHeaders, sendText('html', openExplorerPage()({ name: '', timeZone: null }))],
-    },
+    '/explore': { get: [pageHeaders, sendPage] },
     // A page of another version asks for another hash, for as long as both are served.
     '/explore/explorer{.:hash}.js': { get: [pageHeaders, script.send] },
     '/explore/explorer{.:hash}.css': { get: [pageHeaders, style.send] },
+    // A project of the tab's admin key. The page reads its id from the address.
+    '/explore/:project': { get: [pageHeaders, sendPage] },
   })
   return router
 }
