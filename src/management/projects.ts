@@ -118,6 +118,7 @@ const SETTINGS = [
   'domain',
   'timeZone',
   'hasPublicDashboard',
+  'embedOrigins',
   'excludedIps',
   'excludedCountries',
   'retentionDays',

@@ -43,11 +43,14 @@ export interface Browser {
  *
  * @returns undefined if the page has to ask for a key
  */
-export function findAccess({ location, history, sessionStorage }: Browser): Access | undefined {
+export function findAccess(browser: Browser): Access | undefined {
+  const { location, history } = browser
   const given = new URLSearchParams(location.hash.slice(1)).get('key')
   if (given !== null) history.replaceState(null, '', location.pathname + location.search)
   const [path] = /^\/share\/[^/]+/.exec(location.pathname) ?? []
   if (path !== undefined) return { base: location.origin + path, key: undefined }
+  // Only now: a browser may refuse it to a public dashboard that another site shows in a frame.
+  const { sessionStorage } = browser
   if (given !== null) sessionStorage.setItem(STORED, given)
   const key = sessionStorage.getItem(STORED)
   if (key === null) return undefined

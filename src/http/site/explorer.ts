@@ -10,8 +10,12 @@ import {
   setHeaders,
 } from './assets.js'
 
+/** Builds the policy of the page. @param ancestors the origins of pages that may show it in a frame */
+export const buildPagePolicy = (ancestors: readonly string[] = []): string =>
+  buildContentSecurityPolicy('data:', ancestors)
+
 export const PAGE_HEADERS = {
-  'Content-Security-Policy': buildContentSecurityPolicy('data:'),
+  'Content-Security-Policy': buildPagePolicy(),
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-cache',

@@ -89,7 +89,7 @@ describeExplorer('the overview', (started) => {
     await page.locator('tbody a').click()
     await page.waitForSelector('[role=alert]')
     expect(await readText(page, '[role=alert]')).toBe(
-      'The project cannot be opened: The admin key lacks the scope keys:write.',
+      'The project cannot be opened: This operation needs an admin key with the scope keys:write. This key has: analytics:read.',
     )
     await close()
   })
