@@ -516,6 +516,7 @@ export interface components {
          *       "formerToken": null,
          *       "createdAt": "2025-11-03T09:12:44.120Z",
          *       "hasPublicDashboard": false,
+         *       "embedOrigins": [],
          *       "excludedIps": [
          *         "203.0.113.7"
          *       ],
@@ -550,6 +551,7 @@ export interface components {
             readonly formerToken: components["schemas"]["FormerToken"] | null;
             readonly createdAt: components["schemas"]["Time"];
             readonly hasPublicDashboard: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins: components["schemas"]["EmbedOrigins"];
             readonly excludedIps: components["schemas"]["ExcludedIps"];
             readonly excludedCountries: components["schemas"]["ExcludedCountries"];
             readonly retentionDays: components["schemas"]["RetentionDays"];
@@ -597,6 +599,7 @@ export interface components {
             readonly domain: components["schemas"]["Domain"];
             readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins?: components["schemas"]["EmbedOrigins"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
             readonly retentionDays?: components["schemas"]["RetentionDays"];
@@ -628,6 +631,7 @@ export interface components {
             readonly domain: components["schemas"]["Domain"];
             readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins?: components["schemas"]["EmbedOrigins"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
             readonly retentionDays?: components["schemas"]["RetentionDays"];
@@ -646,6 +650,7 @@ export interface components {
             readonly domain?: components["schemas"]["Domain"];
             readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins?: components["schemas"]["EmbedOrigins"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
             readonly retentionDays?: components["schemas"]["RetentionDays"];
@@ -698,6 +703,14 @@ export interface components {
          * @example false
          */
         readonly HasPublicDashboard: boolean;
+        /**
+         * Origins that embed
+         * @description The origins of pages that may show the public dashboard in a frame: a scheme and a host, without a path. By default none may.
+         * @example [
+         *       "https://intranet.example"
+         *     ]
+         */
+        readonly EmbedOrigins: readonly string[];
         /**
          * Excluded addresses
          * @description IP addresses and ranges in CIDR notation whose events are excluded. By default none.

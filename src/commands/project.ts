@@ -34,7 +34,14 @@ import {
   mayLeaveRows,
   type DeleteOptions,
 } from './shared/deletion.js'
-import { NONE, omitUndefined, parseCount, parseExpiry, WHEN_HELP } from './shared/options.js'
+import {
+  appendValue,
+  NONE,
+  omitUndefined,
+  parseCount,
+  parseExpiry,
+  WHEN_HELP,
+} from './shared/options.js'
 import { describePending, getContext, nameLines, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
@@ -144,6 +151,11 @@ function addUpdate(project: Command, context: CommandContext): void {
     .option('--domain <domain>', 'Primary domain, such as example.com')
     .option('--public-dashboard', 'Let anyone see the numbers of the project, at /share/<id>')
     .option('--no-public-dashboard', 'Let nobody see them without an API key')
+    .option(
+      '--embed-origin <origin>',
+      `Let pages of this origin show the public dashboard in a frame, such as https://intranet.example; repeatable; "${NONE}" clears the list`,
+      appendValue,
+    )
   addFieldOptions(update)
     .option(
       '--force',

@@ -124,6 +124,7 @@ const SETTINGS = [
   'domain',
   'timeZone',
   'hasPublicDashboard',
+  'embedOrigins',
   'excludedIps',
   'excludedCountries',
   'retentionDays',

@@ -87,7 +87,7 @@ FROM projects FINAL ORDER BY id`),
 /** All columns of the table. */
 const COLUMNS = sql`
         id, org, name, domain, time_zone, token, created_at, has_public_dashboard,
-        excluded_ips, excluded_countries, retention_days, keep_days,
+        embed_origins, excluded_ips, excluded_countries, retention_days, keep_days,
         former_token, former_token_until, is_deleting, has_cut_sessions, shards,
         former_widths, is_widening, version`
 
@@ -109,7 +109,7 @@ export async function writeVersion(
   const values: Sql = sql`
     ${string(project.id)}, ${string(project.org ?? '')}, ${string(project.name)}, ${string(project.domain)},
     ${string(project.timeZone ?? '')}, ${string(project.token)}, ${time(project.createdAt)}, ${boolean(project.hasPublicDashboard)},
-    ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
+    ${strings(project.embedOrigins)}, ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
     ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
     ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)},

@@ -37,8 +37,8 @@ test('a project is created, read, changed and found', async () => {
   const token = expect.stringMatching(/^tallypub_/) as unknown
   const project = {
     ...{ id: 'a1', org: 'acme', ...SHOP, token, formerToken: null, createdAt: NOW.toISOString() },
-    ...{ hasPublicDashboard: false, excludedIps: [], excludedCountries: [], retentionDays: null },
-    ...{ timeZone: null, keepDays: null, shards: [], isDeleting: false },
+    ...{ hasPublicDashboard: false, embedOrigins: [], excludedIps: [], excludedCountries: [] },
+    ...{ timeZone: null, retentionDays: null, keepDays: null, shards: [], isDeleting: false },
   }
   expect([created.status, created.body, created.headers.get('location')]).toEqual([
     201,
@@ -461,6 +461,7 @@ test('the audit log has each change once, with what it changed, and no secret', 
           org: null,
           ...SHOP,
           hasPublicDashboard: false,
+          embedOrigins: [],
           excludedIps: [],
           excludedCountries: [],
         },
