@@ -1,6 +1,15 @@
 /** Measures queries while events are loaded, a third of them late: what a publication costs those who ask meanwhile. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listDue } from '../src/rollups/paired-projects.js'
+import { findChild, readCpuSeconds } from './shared/collecting.js'
 import { formatTenths, printMachine, printTable } from './shared/figures.js'
-import { percentile, timeInTurn, withDemoService, type DemoService } from './shared/demo-service.js'
+import {
+  percentile,
+  timeInTurn,
+  withDemoService,
+  withStore,
+  type DemoService,
+} from './shared/demo-service.js'
 
 const SECONDS = Number(process.env['SECONDS'] ?? 40)
 /** Events are sent in requests of ten. */
@@ -48,13 +57,42 @@ async function sendEvents(service: DemoService, signal: AbortSignal): Promise<vo
   }
 }
 
+/** Waits until the service has counted the pairs of the demo: that takes its CPU for a minute after its start. */
+const waitForPairs = (service: DemoService): Promise<void> =>
+  withStore(service, async ({ writer }) => {
+    while ((await listDue(writer)).length > 0) await sleep(1_000)
+  })
+
+interface Phase {
+  /** The milliseconds of each query, by its name. */
+  readonly times: Readonly<Record<string, readonly number[]>>
+  /** The CPU time per query, in milliseconds, with all else that the process did meanwhile. */
+  readonly serviceMs: number
+  readonly engineMs: number
+}
+
+/** Asks all queries in turn. */
+async function ask(service: DemoService): Promise<Phase> {
+  const engine = await findChild(service.pid)
+  const read = () => Promise.all([readCpuSeconds(service.pid), readCpuSeconds(engine)])
+  const before = await read()
+  const times = await timeInTurn(service, QUERIES, SECONDS)
+  const after = await read()
+  const queries = Object.values(times).flat().length
+  return {
+    times,
+    serviceMs: ((after[0] - before[0]) * 1_000) / queries,
+    engineMs: ((after[1] - before[1]) * 1_000) / queries,
+  }
+}
+
 await withDemoService(1, {}, async (service) => {
-  const ask = () => timeInTurn(service, QUERIES, SECONDS)
-  await ask()
-  const quiet = await ask()
+  await waitForPairs(service)
+  await ask(service)
+  const quiet = await ask(service)
   const stop = new AbortController()
   const sending = sendEvents(service, stop.signal)
-  const live = await ask()
+  const live = await ask(service)
   stop.abort()
   await sending
   await printMachine(new Date())
@@ -66,9 +104,19 @@ await withDemoService(1, {}, async (service) => {
   printTable(
     ['queries, ms', 'median', 'p95', 'p99', 'asked'],
     [
-      format('quiet: all', Object.values(quiet).flat()),
-      format('live: all', Object.values(live).flat()),
-      ...Object.entries(live).map(([name, times]) => format(`live: ${name}`, times)),
+      format('quiet: all', Object.values(quiet.times).flat()),
+      format('live: all', Object.values(live.times).flat()),
+      ...Object.entries(live.times).map(([name, times]) => format(`live: ${name}`, times)),
     ],
+  )
+  console.log()
+  const formatCpu = (name: string, { serviceMs, engineMs }: Phase): readonly string[] => [
+    name,
+    formatTenths(serviceMs),
+    formatTenths(engineMs),
+  ]
+  printTable(
+    ['CPU per query, ms', 'service', 'engine'],
+    [formatCpu('quiet', quiet), formatCpu('live, with the loads', live)],
   )
 })

@@ -464,6 +464,8 @@ export interface paths {
          *     `accepted` is the sum of `counted`, `excluded`, `rejected`, `repeated` and `waiting`. A page has some projects, by their ids, with all their
          *     rows; a project has a row for each period in which it used anything. With `Accept: text/csv` the response is CSV.
          *
+         *     What a project used is kept for 400 days after its deletion: its rows have `isDeleted`.
+         *
          *     Needs an admin key with the scope `usage:read`.
          */
         readonly get: operations["getUsage"];
@@ -514,6 +516,7 @@ export interface components {
          *       "formerToken": null,
          *       "createdAt": "2025-11-03T09:12:44.120Z",
          *       "hasPublicDashboard": false,
+         *       "embedOrigins": [],
          *       "excludedIps": [
          *         "203.0.113.7"
          *       ],
@@ -548,6 +551,7 @@ export interface components {
             readonly formerToken: components["schemas"]["FormerToken"] | null;
             readonly createdAt: components["schemas"]["Time"];
             readonly hasPublicDashboard: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins: components["schemas"]["EmbedOrigins"];
             readonly excludedIps: components["schemas"]["ExcludedIps"];
             readonly excludedCountries: components["schemas"]["ExcludedCountries"];
             readonly retentionDays: components["schemas"]["RetentionDays"];
@@ -595,6 +599,7 @@ export interface components {
             readonly domain: components["schemas"]["Domain"];
             readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins?: components["schemas"]["EmbedOrigins"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
             readonly retentionDays?: components["schemas"]["RetentionDays"];
@@ -626,6 +631,7 @@ export interface components {
             readonly domain: components["schemas"]["Domain"];
             readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins?: components["schemas"]["EmbedOrigins"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
             readonly retentionDays?: components["schemas"]["RetentionDays"];
@@ -644,6 +650,7 @@ export interface components {
             readonly domain?: components["schemas"]["Domain"];
             readonly timeZone?: components["schemas"]["ProjectTimeZone"];
             readonly hasPublicDashboard?: components["schemas"]["HasPublicDashboard"];
+            readonly embedOrigins?: components["schemas"]["EmbedOrigins"];
             readonly excludedIps?: components["schemas"]["ExcludedIps"];
             readonly excludedCountries?: components["schemas"]["ExcludedCountries"];
             readonly retentionDays?: components["schemas"]["RetentionDays"];
@@ -696,6 +703,14 @@ export interface components {
          * @example false
          */
         readonly HasPublicDashboard: boolean;
+        /**
+         * Origins that embed
+         * @description The origins of pages that may show the public dashboard in a frame: a scheme and a host, without a path. By default none may.
+         * @example [
+         *       "https://intranet.example"
+         *     ]
+         */
+        readonly EmbedOrigins: readonly string[];
         /**
          * Excluded addresses
          * @description IP addresses and ranges in CIDR notation whose events are excluded. By default none.
@@ -1453,7 +1468,8 @@ export interface components {
          *       "repeated": 15,
          *       "waiting": 0,
          *       "queries": 310,
-         *       "bytes": 480000
+         *       "bytes": 480000,
+         *       "isDeleted": false
          *     }
          */
         readonly Usage: {
@@ -1471,6 +1487,11 @@ export interface components {
             readonly waiting: components["schemas"]["Count"];
             readonly queries: components["schemas"]["Count"];
             readonly bytes: components["schemas"]["Count"];
+            /**
+             * @description Whether a project that was deleted used this. A later project with the same id has rows of its own.
+             * @example false
+             */
+            readonly isDeleted: boolean;
         };
         /**
          * Count

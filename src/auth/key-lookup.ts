@@ -56,10 +56,10 @@ async function readKey(
   // Without a valid key, the array is empty.
   const scopesOfKey = sql`
     SELECT any(scopes) FROM api_keys FINAL
-    WHERE id = ${string(keyId)} AND project_id = ${string(projectId)} AND isNull(revoked_at)`
+    PREWHERE id = ${string(keyId)} WHERE project_id = ${string(projectId)} AND isNull(revoked_at)`
   const key = statement(sql`
     SELECT ${PROJECT_COLUMNS}, (${scopesOfKey}) AS key_scopes FROM projects FINAL
-    WHERE id = ${string(projectId)} AND NOT is_deleting AND notEmpty(key_scopes)`)
+    PREWHERE id = ${string(projectId)} WHERE NOT is_deleting AND notEmpty(key_scopes)`)
   const { rows } = await readBriefly(
     (options) =>
       reader.query<ProjectRow & { readonly key_scopes: readonly string[] }>(key, options),

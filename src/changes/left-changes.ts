@@ -1,15 +1,6 @@
 /** Ends changes: one that its process has finished, and those that killed processes left. */
 import type { Connection } from '../clickhouse/connection.js'
-import {
-  boolean,
-  sql,
-  statement,
-  string,
-  strings,
-  TRUE,
-  uint64,
-  type Sql,
-} from '../clickhouse/sql.js'
+import { boolean, sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 
 /** The number of the next row of `project_changes`. */
@@ -21,8 +12,8 @@ interface NextState {
   readonly published: Sql
   readonly hiddenUsers?: Sql
   readonly keptFrom?: Sql
-  /** None if left out, and the change ends. */
-  readonly replaced?: Replaced | undefined
+  /** As before if left out. */
+  readonly replaced?: Replaced | typeof NONE
 }
 
 /** The groups of users that a change has written again, and whose earlier rows are still stored. */
@@ -32,6 +23,9 @@ export interface Replaced {
   /** The rows with a lower `generation` are replaced. */
   readonly before: number
 }
+
+/** No replaced groups. */
+const NONE = 'none'
 
 /** All columns of a state. */
 export const STATE_COLUMNS = sql`
@@ -54,14 +48,14 @@ export const writeStates = (
 INSERT INTO project_changes (${STATE_COLUMNS})
 SELECT
   project_id, ${NEXT_CHANGE}, ${boolean(isOpen)}, ${isOpen ? sql`announcement` : sql`generateUUIDv4()`},
-  ${published}, ${hiddenUsers}, ${keptFrom}, ${isOpen ? sql`replaced_groups, replaced_before` : selectGroups(replaced)}
+  ${published}, ${hiddenUsers}, ${keptFrom}, ${replaced === undefined ? sql`replaced_groups, replaced_before` : selectGroups(replaced)}
 FROM project_changes FINAL WHERE is_open AND ${isChanged}`),
   )
 
 const NO_GROUPS = sql`[], 0`
 
-const selectGroups = (replaced: Replaced | undefined): Sql =>
-  replaced === undefined
+const selectGroups = (replaced: Replaced | typeof NONE): Sql =>
+  replaced === NONE
     ? NO_GROUPS
     : sql`
   (
@@ -84,7 +78,11 @@ FROM project_changes FINAL WHERE replaced_before = ${uint64(before)}`),
   )
 
 /** Ends the open changes that fulfil a condition. @param replaced the groups that they have replaced */
-export const endChanges = (writer: Connection, isEnded: Sql, replaced?: Replaced): Promise<void> =>
+export const endChanges = (
+  writer: Connection,
+  isEnded: Sql,
+  replaced: Replaced | typeof NONE = NONE,
+): Promise<void> =>
   writeStates(writer, isEnded, { isOpen: false, published: sql`published`, replaced })
 
 /** Counts the open changes that fulfil a condition. */
@@ -130,14 +128,24 @@ SELECT '', ${NEXT_CHANGE}, false, generateUUIDv4()`),
 const LOOK_INTERVAL_MS = 10 * SECOND_MS
 
 /**
- * Creates a function that reports whether any change is open, from a live or a killed process. It queries at most every 10 s and
- * returns false in between.
+ * Creates a function that reports whether any change is unfinished, from a live or a killed process: it is open, or has hidden or
+ * replaced rows that are still stored. It queries at most every 10 s and returns false in between.
+ *
+ * @param now a monotonic clock, in milliseconds
  */
-export function lookForOpenChanges(connection: Connection): () => Promise<boolean> {
-  let lookedAt = performance.now()
+export function lookForUnfinishedChanges(
+  connection: Connection,
+  now = () => performance.now(),
+): () => Promise<boolean> {
+  let lookedAt = now()
   return async () => {
-    if (performance.now() - lookedAt < LOOK_INTERVAL_MS) return false
-    lookedAt = performance.now()
-    return (await countOpenChanges(connection, TRUE)) > 0
+    if (now() - lookedAt < LOOK_INTERVAL_MS) return false
+    lookedAt = now()
+    const { rows } = await connection.query(
+      statement(sql`
+SELECT 1 FROM project_changes FINAL
+WHERE is_open OR notEmpty(hidden_users) OR kept_from > toDate(0) OR replaced_before > 0 LIMIT 1`),
+    )
+    return rows.length > 0
   }
 }

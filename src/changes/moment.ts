@@ -19,8 +19,8 @@ export interface Moment {
   readonly published: readonly string[]
   /** Whether rows are hidden that are being deleted. Rollups may count some of them. */
   readonly isHiding: boolean
-  /** Whether rollups have rows of groups that were written again. */
-  readonly isReplacing: boolean
+  /** The generation of the rows of rollups that have replaced others; 0 if none have, undefined for several stores. */
+  readonly replacedBefore: number | undefined
   /** How many of the projects have rollups of pairs. */
   readonly paired: number
   /** Whether nothing has changed lately. Then it is cheaper to ask after a statement whether that is still so than to let it check. */
@@ -44,7 +44,7 @@ export const toMoment = (states: readonly State[]): Moment | undefined =>
     : {
         published: states.map(({ published }) => published),
         isHiding: states.some(({ isHiding }) => isHiding),
-        isReplacing: states.some(({ isReplacing }) => isReplacing),
+        replacedBefore: Math.max(0, ...states.map(({ replacedBefore }) => replacedBefore)),
         paired: states.filter(({ isPaired }) => isPaired).length,
         isQuiet: false,
       }
@@ -121,10 +121,15 @@ export async function waitForMoment<One>(
 export const joinMoments = (moments: readonly Moment[]): Moment => ({
   published: moments.flatMap(({ published }) => published),
   isHiding: moments.some(({ isHiding }) => isHiding),
-  isReplacing: moments.some(({ isReplacing }) => isReplacing),
+  replacedBefore: joinReplaced(moments),
   paired: Math.min(...moments.map(({ paired }) => paired)),
   isQuiet: moments.every(({ isQuiet }) => isQuiet),
 })
+
+const joinReplaced = (moments: readonly Moment[]): number | undefined => {
+  if (moments.every(({ replacedBefore }) => replacedBefore === 0)) return 0
+  return moments.length === 1 ? moments[0]?.replacedBefore : undefined
+}
 
 /** Whether two moments of the same store are the same. */
 export const isSameMoment = (a: Moment, b: Moment | undefined): boolean =>
@@ -142,7 +147,7 @@ const NEVER = '00000000-0000-0000-0000-000000000000'
  */
 export function readAt(
   projectIds: readonly string[],
-  { published, isHiding, isReplacing, isQuiet }: Moment,
+  { published, isHiding, replacedBefore, isQuiet }: Moment,
   database: string,
 ): Settings {
   const known = [NEVER, ...new Set(published)].map((id) => `'${requireUuid(id)}'`).join(', ')
@@ -152,7 +157,9 @@ export function readAt(
     ...(isQuiet ? {} : { additional_result_filter: guard }),
     // Where rows are hidden, no rollups are read.
     ...(isHiding ? filterFacts(ids, requireBareName(database)) : {}),
-    ...(isReplacing && !isHiding ? filterGroups(ids, requireBareName(database)) : {}),
+    ...(replacedBefore === 0 || isHiding
+      ? {}
+      : filterGroups(ids, requireBareName(database), replacedBefore)),
   }
 }
 
@@ -175,13 +182,17 @@ AND toDate(${time}) >= ${writeStateOfRow(kept)}`
   return filterTables(filters)
 }
 
-/** Builds the setting that leaves out the rows of groups that were written again. */
-function filterGroups(ids: string, database: string): Settings {
-  const groups = selectStates('replaced_groups', ids, database)
-  const before = selectStates('replaced_before', ids, database)
-  const writeFilter = (rollup: Rollup): string => `
-generation >= ${writeStateOfRow(before)}
-OR ${statement(hashGroup(rollup)).query} NOT IN (SELECT arrayJoin(state) FROM (${groups}))`
+/**
+ * Builds the setting that leaves out the rows of groups that were written again.
+ *
+ * @param known the generation of the new rows; undefined to look it up, which costs as much as to look up the groups
+ */
+function filterGroups(ids: string, database: string, known: number | undefined): Settings {
+  const before =
+    known ?? `(SELECT max(state) FROM (${selectStates('replaced_before', ids, database)}))`
+  const groups = `SELECT arrayJoin(replaced_groups) FROM ${database}.project_changes WHERE project_id IN (${ids}) AND replaced_before = ${before}`
+  const writeFilter = (rollup: Rollup): string =>
+    `generation >= ${before} OR ${statement(hashGroup(rollup)).query} NOT IN (${groups})`
   const filters = USER_ROLLUPS.map(
     (rollup) => [`${database}.${rollup.name}`, writeFilter(rollup)] as const,
   )

@@ -14,8 +14,11 @@ export interface State {
   readonly published: string
   /** Whether rows are hidden that are being deleted. */
   readonly isHiding: boolean
-  /** Whether rows of rollups are replaced that are still stored. */
-  readonly isReplacing: boolean
+  /**
+   * The generation of the rows of rollups that have replaced others, which are still stored; 0 if there are none. It is the number of a
+   * load, and the next one begins when the replaced rows are gone, so all projects of a store have the same, or 0.
+   */
+  readonly replacedBefore: number
   /** Whether the pairs of the project are counted completely. That changes only together with the version. */
   readonly isPaired: boolean
 }
@@ -35,16 +38,24 @@ export async function readStates(
   isAsked: Sql,
   signal: NonNullable<QueryOptions['signal']>,
 ): Promise<readonly ProjectState[]> {
-  // Of rows with the same number, which only a process without the lease can write, an open one counts.
+  // Services ask this ten times a second. To choose the last rows would cost the engine more than to send all that are not merged yet.
   const { rows } = await connection.query<ProjectState>(
     statement(sql`
 SELECT
-  project_id AS project,
-  max((change, is_open, announcement, project_changes.published, notEmpty(hidden_users) OR kept_from > toDate(0), replaced_before > 0)) AS newest,
-  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version, newest.4 AS published, newest.5 AS isHiding, newest.6 AS isReplacing,
+  project_id AS project, change AS number, is_open AS isOpen, announcement AS version, published,
+  notEmpty(hidden_users) OR kept_from > toDate(0) AS isHiding, replaced_before AS replacedBefore,
   project_id IN (SELECT project_id FROM paired_projects WHERE is_complete) AS isPaired
-FROM project_changes WHERE ${isAsked} GROUP BY project_id`),
+FROM project_changes WHERE ${isAsked}`),
     { signal, settings: { max_threads: 1 } },
   )
-  return rows
+  const last = new Map<string, ProjectState>()
+  for (const row of rows) {
+    const other = last.get(row.project)
+    if (other === undefined || isLater(row, other)) last.set(row.project, row)
+  }
+  return [...last.values()]
 }
+
+/** Of rows with the same number, which only a process without the lease can write, an open one counts. */
+const isLater = (one: ProjectState, other: ProjectState): boolean =>
+  one.number === other.number ? one.isOpen && !other.isOpen : one.number > other.number

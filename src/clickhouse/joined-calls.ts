@@ -2,6 +2,7 @@
  * Answers many callers with few statements. Calls that come while a statement runs share the next one, because a statement takes
  * many times as long as a row.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Connection } from './connection.js'
 import { join, sql, statement, type Sql } from './sql.js'
 
@@ -25,6 +26,8 @@ export function joinCalls<Item, Result>(
   const queues = new WeakMap<Connection, Waiting<Item, Result>[]>()
   const drain = async (connection: Connection, queue: Waiting<Item, Result>[]): Promise<void> => {
     while (queue.length > 0) {
+      // Calls that ended together make their next ones together: the first of these waits for the others.
+      await setImmediate()
       const calls = queue.splice(0, MAX_ITEMS)
       try {
         const results = await run(

@@ -3,7 +3,7 @@
  * home has it; a shard that is away gets it from `syncProjects` later.
  */
 import { UserError } from '../lib/errors.js'
-import type { NewProject, ProjectChanges, StoredProject } from '../projects/project.js'
+import type { ProjectChanges, StoredProject } from '../projects/project.js'
 import * as projects from '../projects/store.js'
 import { copyVersions, findVersion, writeVersion } from '../projects/versions.js'
 import type { Cluster, Shard } from './cluster.js'
@@ -26,7 +26,7 @@ export interface ChangedProject {
  */
 export const createProject = (
   cluster: Cluster,
-  fields: NewProject,
+  fields: projects.ProjectToCreate,
   now: Date,
   shards: readonly string[],
 ): Promise<StoredProject> =>

@@ -23,6 +23,7 @@ export interface FieldOptions extends OutputOptions {
 
 export interface UpdateOptions extends FieldOptions {
   readonly publicDashboard?: boolean
+  readonly embedOrigin?: readonly string[]
 }
 
 /** The options of `create` and `update` for fields that have a default. */
@@ -64,6 +65,7 @@ export const toChanges = (options: UpdateOptions): ProjectChanges =>
     retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
     keepDays: options.keepDays === NONE ? null : options.keepDays,
     hasPublicDashboard: options.publicDashboard,
+    embedOrigins: parseClearableList(options.embedOrigin),
     excludedIps: parseClearableList(options.excludedIp),
     excludedCountries: parseClearableList(options.excludedCountry),
   })

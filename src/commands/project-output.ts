@@ -56,6 +56,9 @@ export async function printProject(
       ['created', formatTime(project.createdAt)],
       ['first event', formatTime(first)],
       ['public dashboard', project.hasPublicDashboard ? 'yes' : 'no'],
+      ...(project.embedOrigins.length === 0
+        ? []
+        : [['embedded by', formatList(project.embedOrigins)]]),
       ['excluded IPs', formatList(project.excludedIps)],
       ['excluded countries', formatList(project.excludedCountries)],
       ['retention', formatRetention(project)],
@@ -107,6 +110,7 @@ export async function printProjects(
 /** Presents a project as the API does, with the fields that only its operator sees. */
 const presentFully = (project: StoredProject, firstEventAt: Date | null) => ({
   ...presentProject(project, firstEventAt),
+  embedOrigins: project.embedOrigins,
   timeZone: project.timeZone,
   formerToken: presentFormerToken(project),
   retentionDays: project.retentionDays,

@@ -29,9 +29,19 @@ import {
   readHoldings,
   createUnconfirmedError,
   YES_HELP,
+  WAIT_HELP,
+  describeLeftRows,
+  mayLeaveRows,
   type DeleteOptions,
 } from './shared/deletion.js'
-import { NONE, omitUndefined, parseCount, parseExpiry, WHEN_HELP } from './shared/options.js'
+import {
+  appendValue,
+  NONE,
+  omitUndefined,
+  parseCount,
+  parseExpiry,
+  WHEN_HELP,
+} from './shared/options.js'
 import { describePending, getContext, nameLines, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
@@ -46,6 +56,8 @@ interface CreateOptions extends FieldOptions {
 interface UpdateCommandOptions extends UpdateOptions {
   /** Whether to delete at once what is kept no longer. */
   readonly force?: boolean
+  /** Whether to wait until the rows are deleted. */
+  readonly wait?: boolean
 }
 
 interface RotateOptions extends OutputOptions {
@@ -139,15 +151,21 @@ function addUpdate(project: Command, context: CommandContext): void {
     .option('--domain <domain>', 'Primary domain, such as example.com')
     .option('--public-dashboard', 'Let anyone see the numbers of the project, at /share/<id>')
     .option('--no-public-dashboard', 'Let nobody see them without an API key')
+    .option(
+      '--embed-origin <origin>',
+      `Let pages of this origin show the public dashboard in a frame, such as https://intranet.example; repeatable; "${NONE}" clears the list`,
+      appendValue,
+    )
   addFieldOptions(update)
     .option(
       '--force',
-      'With --keep-days: delete older data now, all of it, and wait for that; otherwise a later first day is reached by two days a day',
+      'With --keep-days: delete older data now, all of it; otherwise a later first day is reached by two days a day',
     )
+    .option('--wait', `With --force: ${WAIT_HELP}`)
     .action(async (id: string, options: UpdateCommandOptions, command: Command) => {
       const changes = toChanges(options)
       if (Object.keys(changes).length === 0) command.error('error: no field to change was given')
-      const { force = false } = options
+      const { force = false, wait = false } = options
       const { keepDays = null } = changes
       if (force && keepDays === null) {
         command.error('error: --force needs --keep-days with a number of days')
@@ -156,7 +174,10 @@ function addUpdate(project: Command, context: CommandContext): void {
         const { keepDays: before } = await requireProject(opened.store.reader, id)
         const management = getManagement(context, opened.cluster)
         const changed = await updateProject(management, id, changes)
-        if (force && keepDays !== null) await expireNow(context, opened, changed.project, keepDays)
+        if (force && keepDays !== null) {
+          const end = wait || !mayLeaveRows(opened) ? 'deleted' : 'hidden'
+          await expireNow(context, opened, { ...changed.project, keepDays }, end)
+        }
         await printChanged(context, opened, changed, options)
         if (!force && before !== null && keepDays !== null && keepDays < before) {
           context.note(
@@ -167,14 +188,13 @@ function addUpdate(project: Command, context: CommandContext): void {
     })
 }
 
-/** Deletes what a project keeps no longer from all its shards. */
+/** Deletes what a project keeps no longer from all its shards, or hides it until others do. */
 async function expireNow(
   context: CommandContext,
   opened: OpenedCluster,
-  project: StoredProject,
-  keepDays: number,
+  project: StoredProject & { readonly keepDays: number },
+  end: 'hidden' | 'deleted',
 ): Promise<void> {
-  const { id, shards } = project
   for (const { name, store } of requireShards(opened.cluster, project)) {
     const options = {
       store,
@@ -183,8 +203,11 @@ async function expireNow(
       markCut: (projectId: string) => markCut(opened.cluster, projectId),
     }
     const clocks = await readClocks(store.lookups, context.now)
-    const keptFrom = await forceExpiration(options, { id, shards, keepDays }, clocks)
-    const line = `the data from before ${formatDay(keptFrom)} is deleted`
+    const day = formatDay(await forceExpiration(options, project, clocks, end))
+    const line =
+      end === 'deleted'
+        ? `the data from before ${day} is deleted`
+        : describeLeftRows(`the data from before ${day}`)
     context.note(nameLines(opened, { name })(line))
   }
 }

@@ -4,6 +4,7 @@ import { formatUsageCsv } from '../http/management/usage-csv.js'
 import { formatNumber } from '../lib/counts.js'
 import { formatDay, startOfMonth } from '../lib/time.js'
 import { requireProject } from '../projects/store.js'
+import { listDeletedProjects } from '../usage/deleted-usage.js'
 import { readUsage, type Usage, type UsageInterval } from '../usage/read-usage.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { appendValue, parseDay } from './shared/options.js'
@@ -47,18 +48,26 @@ async function showUsage(
   const { from = startOfMonth(now), to = now, interval, project: projectIds } = options
   if (formatDay(from) > formatDay(to)) command.error('error: --from must not be later than --to')
   const rows = await withStore(context, 'usage', async ({ store, cluster }) => {
-    for (const id of projectIds ?? []) await requireProject(store.reader, id)
+    const all = { after: '', limit: MAX_DELETED, orgs: [] }
+    const deleted = new Set(await listDeletedProjects(cluster.home.store.writer, all))
+    for (const id of projectIds ?? []) {
+      if (!deleted.has(id)) await requireProject(store.reader, id)
+    }
     return readUsage(cluster, {
       from,
       to,
       interval,
       ...(projectIds !== undefined && { projectIds }),
+      deleted: { ids: projectIds ?? [...deleted], orgs: [] },
     })
   })
   if (options.json === true) context.print(formatJson(rows))
   else if (options.csv === true) context.print(formatUsageCsv(rows))
   else context.print(formatRows(rows))
 }
+
+/** How many deleted projects are listed. */
+const MAX_DELETED = 1_000_000
 
 const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, count) => total + count, 0)
@@ -74,7 +83,7 @@ const formatRows = (rows: readonly Usage[]): string =>
     [
       HEADER,
       ...rows.map((row) => [
-        row.project,
+        row.isDeleted ? `${row.project} (deleted)` : row.project,
         row.start,
         ...[row.accepted, row.counted, sum(row.excluded), sum(row.rejected)].map(formatNumber),
         ...[row.repeated, row.waiting, row.queries, row.bytes].map(formatNumber),

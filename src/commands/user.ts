@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
 import {
   createUnknownUsersError,
-  deleteUsersFromShards,
+  hideUsersFromShards,
   requireUserIds,
   sumUserHoldings,
   type UsersHoldings,
@@ -18,6 +18,9 @@ import {
   describeUsers,
   createUnconfirmedError,
   YES_HELP,
+  WAIT_HELP,
+  describeLeftRows,
+  mayLeaveRows,
   type DeleteOptions,
 } from './shared/deletion.js'
 import { createResidenceCheck } from '../relocation/describe.js'
@@ -26,6 +29,8 @@ import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface UserOptions extends DeleteOptions {
+  /** Whether to wait until the rows are deleted. */
+  readonly wait?: boolean
   readonly project: string
   readonly file?: string
 }
@@ -46,12 +51,14 @@ export const addUser: AddCommand = (program, context) => {
     .requiredOption('--project <id>', 'Project of the users')
     .option('--file <path>', 'Read further ids from a file, one per line; - is standard input')
     .option('--yes', YES_HELP)
-    .action(async (given: readonly string[], { project, file, yes = false }: UserOptions) => {
+    .option('--wait', WAIT_HELP)
+    .action(async (given: readonly string[], options: UserOptions) => {
+      const { project, file, yes = false, wait = false } = options
       const listed = file === undefined ? [] : await readIds(file)
       const userIds = requireUserIds([...given, ...listed])
       await (yes
         ? withStore(context, 'user delete --yes', (opened) =>
-            deleteConfirmed(context, opened, project, userIds),
+            deleteConfirmed(context, opened, { project, userIds, wait }),
           )
         : withStore(context, 'user delete', (opened) =>
             refuseUnconfirmed(context, opened, project, userIds),
@@ -72,18 +79,28 @@ async function readIds(file: string): Promise<readonly string[]> {
 async function deleteConfirmed(
   context: CommandContext,
   opened: OpenedCluster,
-  id: string,
-  userIds: readonly string[],
+  {
+    project: id,
+    userIds,
+    wait,
+  }: { readonly project: string; readonly userIds: readonly string[]; readonly wait: boolean },
 ): Promise<void> {
   const { cluster } = opened
   const project = await requireProject(cluster.home.store.writer, id)
   const check = createResidenceCheck(cluster, project)
   await check()
   const stores = await findStores(opened, id)
-  const deleted = await deleteUsersFromShards(stores, id, userIds, { check })
-  requireFound(context, id, userIds, deleted)
-  await recordUserDeletion(getManagement(context, cluster), project, deleted.users)
-  context.print(`deleted ${describeUsers(userIds, id, deleted)}`)
+  const { holdings, deleteRows } = await hideUsersFromShards(stores, id, userIds, { check })
+  requireFound(context, id, userIds, holdings)
+  await recordUserDeletion(getManagement(context, cluster), project, holdings.users)
+  const who = describeUsers(userIds, id, holdings)
+  if (wait || !mayLeaveRows(opened)) {
+    await deleteRows()
+    context.print(`deleted ${who}`)
+  } else {
+    context.print(`hid ${who}`)
+    context.note(describeLeftRows('them'))
+  }
 }
 
 /**

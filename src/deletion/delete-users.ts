@@ -1,12 +1,13 @@
 /** Deletes users: the events, the sessions and their share of the rollups. */
-import type { Connection } from '../clickhouse/connection.js'
+import { hide } from '../changes/announce-change.js'
+import { LeaseTimeoutError } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { requireProject } from '../projects/store.js'
 import { FieldValueError, MissingError } from '../lib/errors.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
-import { startDeletion } from './journal.js'
+import { findUnfinishedDeletions, startDeletion } from './journal.js'
 import { readUserHoldings, type UserHoldings } from './holdings.js'
 
 /** The most users that one deletion deletes. */
@@ -36,33 +37,65 @@ export type FoundUsers = Readonly<Record<string, readonly UserHoldings[]>>
 interface DeletionHooks {
   /**
    * Rejects if the project does not live on these shards any more. It is called while a shard loads nothing, so nothing leaves
-   * the shard until the users are deleted there.
+   * the shard before the users are deleted there: a relocation finishes deletions before it copies.
    */
   readonly check: () => Promise<void>
   /** Stores what is found, before any of it is deleted. If left out, a run after an interruption counts only what it finds. */
   readonly recordFound?: (found: FoundUsers) => Promise<void>
 }
 
+/** Users whom no query counts any more, and whose rows are still stored. */
+export interface HiddenUsers {
+  /** What they had. */
+  readonly holdings: UsersHoldings
+  /**
+   * Resolves when their rows are gone. It deletes them, unless the loader of a service does. Both do so after an interruption.
+   */
+  readonly deleteRows: () => Promise<void>
+}
+
 /**
- * Deletes users from all shards of a project, one shard after the other. Events that wait in the inbox are loaded first and
- * deleted with the rest; events with these user ids that arrive later belong to new users. Calling it again goes on after an
- * interruption.
+ * Hides users from all queries, on one shard of their project after the other, and starts the deletion of their rows. Events that wait
+ * in the inbox are loaded first and deleted with the rest; events with these user ids that arrive later belong to new users. Calling it
+ * again goes on after an interruption.
  *
  * @param userIds at least one, at most `MAX_DELETED_USERS`; an id that is given twice counts once
  * @param found what the interrupted run has stored
  * @throws FieldValueError for none or too many ids, UserError when there is no such project, and what the check rejects with
  */
-export async function deleteUsersFromShards(
+export async function hideUsersFromShards(
   shards: readonly LoadedShard[],
   projectId: string,
   userIds: readonly string[],
   hooks: DeletionHooks,
   found: FoundUsers = {},
-): Promise<UsersHoldings> {
+): Promise<HiddenUsers> {
   const ids = requireUserIds(userIds)
   let all = found
-  for (const shard of shards) all = await findAndDelete(shard, projectId, ids, hooks, all)
-  return sumUserHoldings(ids, Object.values(all).flat())
+  const deletions: (() => Promise<void>)[] = []
+  for (const shard of shards) {
+    const hidden = await findAndHide(shard, projectId, ids, hooks, all)
+    all = hidden.found
+    if (hidden.deletion !== undefined) {
+      const { deletion } = hidden
+      deletions.push(() => finishDeletion(shard, deletion))
+    }
+  }
+  return {
+    holdings: sumUserHoldings(ids, Object.values(all).flat()),
+    deleteRows: async () => {
+      for (const finish of deletions) await finish()
+    },
+  }
+}
+
+/** Hides users and deletes their rows, as `hideUsersFromShards` says. Returns what they had. */
+export async function deleteUsersFromShards(
+  ...args: Parameters<typeof hideUsersFromShards>
+): Promise<UsersHoldings> {
+  const { holdings, deleteRows } = await hideUsersFromShards(...args)
+  await deleteRows()
+  return holdings
 }
 
 /** Returns the ids without repetitions. @throws FieldValueError for none or too many */
@@ -91,14 +124,14 @@ export function sumUserHoldings(
   }
 }
 
-/** Deletes users from one shard; returns what was found so far, with what the shard had of those that it knew. */
-const findAndDelete = (
+/** Hides users on one shard. Returns what was found so far, with what the shard had of them, and the number of its deletion. */
+const findAndHide = (
   { name, store: { writer }, loader: context }: LoadedShard,
   projectId: string,
   userIds: readonly string[],
   { check, recordFound }: DeletionHooks,
   found: FoundUsers,
-): Promise<FoundUsers> =>
+): Promise<{ readonly found: FoundUsers; readonly deletion: number | undefined }> =>
   withLoaderLease(writer, async (fenced) => {
     await requireProject(fenced, projectId)
     await check()
@@ -107,26 +140,34 @@ const findAndDelete = (
     const holdings = await readUserHoldings(fenced, projectId, userIds)
     // A user found only before loading was in an interrupted deletion, which loadWaiting has just finished.
     const all = { ...found, [name]: merge([...(found[name] ?? []), ...before, ...holdings]) }
-    if (holdings.length > 0) await recordFound?.(all)
-    await deleteFound(fenced, projectId, holdings, context)
-    return all
+    if (holdings.length === 0) return { found: all, deletion: undefined }
+    await recordFound?.(all)
+    const users = holdings.map(({ user }) => user)
+    const { number } = await startDeletion(fenced, { projectId, users, token: '' })
+    await hide(fenced, projectId, { users }, context.noticeMs)
+    return { found: all, deletion: number }
   })
+
+/** Finishes a deletion of the journal, or waits while other holders of the loader lease do. */
+async function finishDeletion(
+  { store: { writer }, loader: context }: LoadedShard,
+  deletion: number,
+): Promise<void> {
+  const isUnfinished = async (): Promise<boolean> =>
+    (await findUnfinishedDeletions(writer)).some(({ number }) => number === deletion)
+  while (await isUnfinished()) {
+    await withLoaderLease(writer, (fenced) => finishInterruptedWork(fenced, context)).catch(
+      (error: unknown) => {
+        if (!(error instanceof LeaseTimeoutError)) throw error
+      },
+    )
+  }
+}
 
 /** Keeps the last of each user. */
 const merge = (holdings: readonly UserHoldings[]): readonly UserHoldings[] => [
   ...new Map(holdings.map((one) => [one.userId, one])).values(),
 ]
-
-async function deleteFound(
-  fenced: Connection,
-  projectId: string,
-  holdings: readonly UserHoldings[],
-  context: LoaderContext,
-): Promise<void> {
-  if (holdings.length === 0) return
-  await startDeletion(fenced, { projectId, users: holdings.map(({ user }) => user), token: '' })
-  await finishInterruptedWork(fenced, context)
-}
 
 /** The error for user ids of which a project has none. */
 export const createUnknownUsersError = (

@@ -103,7 +103,7 @@ async function expireProject(
   const { keptFrom, due, hold } = decideCutoff(facts)
   const record = updateRecord(facts, { keptFrom })
   if (record !== undefined) await writeCutoff(store.writer, id, record)
-  await deleteBefore(options, project, keptFrom, { isForced: false })
+  await deleteBefore(options, project, keptFrom, { isForced: false, end: 'deleted' })
   const isHeld = hold !== undefined && (await hasExpiredData(store.lookups, id, due))
   return isHeld ? [{ projectId: id, hold, keepDays, keptFrom, due }] : []
 }
@@ -111,6 +111,7 @@ async function expireProject(
 /**
  * Deletes at once what a project is to keep no longer by the clock, without the limits of `decideCutoff`.
  *
+ * @param end `hidden` to return when no query counts it any more; the next holder of the loader lease deletes the rows
  * @returns the first day that is kept
  * @throws UserError if the clocks differ by more than a minute
  */
@@ -118,6 +119,7 @@ export async function forceExpiration(
   options: ExpirationOptions,
   project: KeptProject,
   clocks: Clocks,
+  end: 'hidden' | 'deleted' = 'deleted',
 ): Promise<Date> {
   if (!doClocksAgree(clocks)) {
     const difference = formatDuration(Math.abs(getSkew(clocks)))
@@ -130,7 +132,7 @@ export async function forceExpiration(
   const now = getEarlier(clocks)
   const keptFrom = getFirstKeptDay(now, keepDays)
   await writeCutoff(store.writer, project.id, { keptFrom, keepDays, recordedAt: now })
-  await deleteBefore(options, project, keptFrom, { isForced: true })
+  await deleteBefore(options, project, keptFrom, { isForced: true, end })
   return keptFrom
 }
 
@@ -143,7 +145,7 @@ async function deleteBefore(
   { store, context, logger, waitMs = KEYS_END_MS, stop, ...options }: ExpirationOptions,
   { id: projectId, shards }: KeptProject,
   firstKept: Date,
-  { isForced }: { readonly isForced: boolean },
+  { isForced, end }: { readonly isForced: boolean; readonly end: 'hidden' | 'deleted' },
 ): Promise<void> {
   if (!(await hasExpiredData(store.lookups, projectId, firstKept))) return
   const writer = withLowPriority(store.writer)
@@ -159,10 +161,11 @@ async function deleteBefore(
     // Another service may have done it while this one waited for the lease.
     if (!(await hasExpiredData(fenced, projectId, firstKept))) return false
     await startExpiration(fenced, { projectId, keptFrom })
-    if (isKnown) await finishExpirations(fenced, { waitMs: 0, noticeMs })
+    if (isKnown && end === 'deleted') await finishExpirations(fenced, { waitMs: 0, noticeMs })
     else await hide(fenced, projectId, { keptFrom }, noticeMs)
     return true
   })
+  if (end === 'hidden') return
   if (isBegun && !isKnown) {
     await sleep(waitMs, undefined, { signal: stop })
     await withLoaderLease(writer, async (fenced) => {

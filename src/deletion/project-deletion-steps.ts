@@ -8,6 +8,7 @@ import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 import { LIVE } from '../model/rollup-table-sets.js'
+import { keepUsage } from './keep-usage.js'
 import { findProject, markDeleting } from '../projects/store.js'
 import {
   endDeletion,
@@ -95,6 +96,7 @@ export async function endKeys(writer: Connection, deletion: Deletion): Promise<v
 async function deleteData(writer: Connection, deletion: Deletion): Promise<void> {
   const { projectId, token, reached } = deletion
   if (reached < STEP.deleted) {
+    await keepUsage(writer, deletion)
     for (const table of TABLES) {
       await writer.execute(
         statement(sql`DELETE FROM ${table} WHERE project_id = ${string(projectId)}`),

@@ -9,6 +9,8 @@ export interface ManagementContext {
   readonly now: () => Date
   /** Creates the id of what is created. Without it, ids are random. */
   readonly createId?: (prefix: string, length: number) => string
+  /** Whether an interrupted request may have created something under these ids. */
+  readonly isRepeated?: boolean
 }
 
 /** Who acts in a command on the host of the service. */

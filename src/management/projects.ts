@@ -7,7 +7,7 @@ import { placeProject } from '../cluster/place-project.js'
 import { addMs } from '../lib/time.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import type { NewProject, ProjectChanges, StoredProject } from '../projects/project.js'
-import type { CheckProject } from '../projects/store.js'
+import { findProject, type CheckProject } from '../projects/store.js'
 import { recordChange, type Action, type Values } from './audit-log.js'
 import type { ManagementContext } from './context.js'
 
@@ -20,7 +20,7 @@ export interface Placement {
 }
 
 /**
- * Creates a project.
+ * Creates a project, or returns the one that an interrupted request has created.
  *
  * @throws FieldValueError for an invalid field; ConflictError for an id that is taken; UserError for a shard that does not answer
  */
@@ -29,11 +29,17 @@ export async function createProject(
   fields: NewProject,
   placement: Placement,
 ): Promise<StoredProject> {
-  const { cluster, now } = context
-  const shards = await placeProject(cluster, placement)
-  const id = fields.id ?? context.createId?.('prj_', 12)
-  const named = id === undefined ? fields : { ...fields, id }
-  const project = await directory.createProject(cluster, named, now(), shards)
+  const { cluster, now, isRepeated = false } = context
+  const derivedId = fields.id === undefined ? context.createId?.('prj_', 12) : undefined
+  const create = async (): Promise<StoredProject> => {
+    const shards = await placeProject(cluster, placement)
+    return directory.createProject(cluster, { ...fields, derivedId }, now(), shards)
+  }
+  const created =
+    isRepeated && derivedId !== undefined
+      ? await findProject(cluster.home.store.writer, derivedId)
+      : undefined
+  const project = created ?? (await create())
   await recordChange(context, {
     action: 'project.create',
     project,
@@ -118,6 +124,7 @@ const SETTINGS = [
   'domain',
   'timeZone',
   'hasPublicDashboard',
+  'embedOrigins',
   'excludedIps',
   'excludedCountries',
   'retentionDays',

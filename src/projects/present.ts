@@ -34,6 +34,7 @@ export const presentManagedProject = (project: StoredProject): ManagedProject =>
   formerToken: presentFormerToken(project),
   createdAt: project.createdAt.toISOString(),
   hasPublicDashboard: project.hasPublicDashboard,
+  embedOrigins: project.embedOrigins,
   excludedIps: project.excludedIps,
   excludedCountries: project.excludedCountries,
   retentionDays: project.retentionDays,

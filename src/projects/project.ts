@@ -14,6 +14,8 @@ export interface StoredProject {
   readonly token: string
   readonly createdAt: Date
   readonly hasPublicDashboard: boolean
+  /** The origins of pages that may show the public dashboard in a frame, such as `https://intranet.example`. */
+  readonly embedOrigins: readonly string[]
   readonly excludedIps: readonly string[]
   /** Country codes of ISO 3166-1 alpha-2. */
   readonly excludedCountries: readonly string[]
@@ -53,6 +55,7 @@ export const DEFAULT_SETTINGS = {
   org: null,
   timeZone: null,
   hasPublicDashboard: false,
+  embedOrigins: [],
   excludedIps: [],
   excludedCountries: [],
   retentionDays: null,

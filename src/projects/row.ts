@@ -14,6 +14,7 @@ export interface ProjectRow {
   /** Milliseconds since 1970. */
   readonly created_ms: number
   readonly has_public_dashboard: boolean
+  readonly embed_origins: readonly string[]
   readonly excluded_ips: readonly string[]
   readonly excluded_countries: readonly string[]
   readonly retention_days: number | null
@@ -33,7 +34,7 @@ export interface ProjectRow {
 /** The columns that a statement selects from `projects` for a ProjectRow. */
 export const PROJECT_COLUMNS = sql`
   id, org, name, domain, time_zone, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
-  excluded_ips, excluded_countries, retention_days, keep_days, former_token,
+  embed_origins, excluded_ips, excluded_countries, retention_days, keep_days, former_token,
   toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, shards,
   former_widths, is_widening, version`
 
@@ -46,6 +47,7 @@ export const toStoredProject = (row: ProjectRow): StoredProject => ({
   token: row.token,
   createdAt: new Date(row.created_ms),
   hasPublicDashboard: row.has_public_dashboard,
+  embedOrigins: row.embed_origins,
   excludedIps: row.excluded_ips,
   excludedCountries: row.excluded_countries,
   retentionDays: row.retention_days,

@@ -47,6 +47,7 @@ const RULES: Rules = {
   },
   timeZone: (zone) => (zone === null ? null : requireTimeZone(zone)),
   hasPublicDashboard: (value) => value,
+  embedOrigins: (origins) => removeDuplicates(origins.map(normalizeOrigin)),
   excludedIps: (ips) => removeDuplicates(ips.map(normalizeAddress)),
   excludedCountries: (countries) => removeDuplicates(countries.map(requireCountry)),
   retentionDays: (days) => requireDays('retentionDays', 'a retention', days),
@@ -90,6 +91,18 @@ function requireTimeZone(zone: string): string {
   throw new FieldValueError(
     'timeZone',
     `the time zone ${quote(zone)} is not the name of one that is known, such as Europe/Berlin`,
+  )
+}
+
+/** Returns the origin of a page as browsers write it: they compare it with that of the page around a frame. */
+function normalizeOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  // An address with a path, a query or a user would allow more than it says.
+  if (url !== undefined && isWeb && url.href === `${url.origin}/`) return url.origin
+  throw new FieldValueError(
+    'embedOrigins',
+    `${quote(text)} is not the origin of a page, such as https://intranet.example: a scheme and a host, without a path`,
   )
 }
 

@@ -57,7 +57,7 @@ export async function listProjectsById(
 ): Promise<readonly StoredProject[]> {
   const { rows } = await connection.query<ProjectRow>(
     statement(
-      sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id IN ${strings(ids)} ORDER BY id`,
+      sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL PREWHERE id IN ${strings(ids)} ORDER BY id`,
     ),
   )
   return rows.map(toStoredProject)
@@ -115,6 +115,12 @@ export async function requireProject(connection: Connection, id: string): Promis
   return project
 }
 
+/** A project to create. */
+export interface ProjectToCreate extends NewProject {
+  /** The id of a project that names none: no other project can have it, so this is not checked. Random if left out. */
+  readonly derivedId?: string | undefined
+}
+
 /**
  * Creates a project with a random public token, and with a random id if none is given.
  *
@@ -124,13 +130,13 @@ export async function requireProject(connection: Connection, id: string): Promis
  */
 export async function createProject(
   store: Store,
-  fields: NewProject,
+  { derivedId, ...fields }: ProjectToCreate,
   now: Date,
   shards: readonly string[] = [],
   prepare?: (project: StoredProject) => Promise<void>,
 ): Promise<StoredProject> {
   const project: StoredProject = {
-    id: randomId('prj_', 12),
+    id: derivedId ?? randomId('prj_', 12),
     ...DEFAULT_SETTINGS,
     formerToken: null,
     isDeleting: false,
@@ -142,7 +148,7 @@ export async function createProject(
     token: createPublicToken(),
     createdAt: now,
   }
-  // Nobody else has a random id, and without copies there is nothing to synchronize.
+  // Nobody else has an id that was not named, and without copies there is nothing to synchronize.
   if (fields.id === undefined && shards.length === 0) {
     await writeVersion(store.writer, { project, version: 1 })
     return project

@@ -42,13 +42,14 @@ export async function findVersion(
   return row && { project: toStoredProject(row), version: row.version }
 }
 
+/** PREWHERE, because the other columns of projects nearby would be read as well: FINAL does not move a condition itself. */
 const selectRows = async (
   connection: Connection,
   ids: readonly string[],
   options: QueryOptions = {},
 ): Promise<readonly ProjectRow[]> => {
   const { rows } = await connection.query<ProjectRow>(
-    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id IN ${strings(ids)}`),
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL PREWHERE id IN ${strings(ids)}`),
     options,
   )
   return rows
@@ -86,7 +87,7 @@ FROM projects FINAL ORDER BY id`),
 /** All columns of the table. */
 const COLUMNS = sql`
         id, org, name, domain, time_zone, token, created_at, has_public_dashboard,
-        excluded_ips, excluded_countries, retention_days, keep_days,
+        embed_origins, excluded_ips, excluded_countries, retention_days, keep_days,
         former_token, former_token_until, is_deleting, has_cut_sessions, shards,
         former_widths, is_widening, version`
 
@@ -108,7 +109,7 @@ export async function writeVersion(
   const values: Sql = sql`
     ${string(project.id)}, ${string(project.org ?? '')}, ${string(project.name)}, ${string(project.domain)},
     ${string(project.timeZone ?? '')}, ${string(project.token)}, ${time(project.createdAt)}, ${boolean(project.hasPublicDashboard)},
-    ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
+    ${strings(project.embedOrigins)}, ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
     ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
     ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)},
@@ -130,7 +131,7 @@ export async function copyVersions(
   for (let start = 0; start < ids.length; start += COPIED_ROWS) {
     const some = strings(ids.slice(start, start + COPIED_ROWS))
     const { rows } = await from.query<object>(
-      statement(sql`SELECT ${COLUMNS} FROM projects FINAL WHERE has(${some}, id)`),
+      statement(sql`SELECT ${COLUMNS} FROM projects FINAL PREWHERE id IN ${some}`),
       { signal: createSignal() },
     )
     if (rows.length === 0) continue

@@ -6,8 +6,10 @@ import { REJECTIONS, type Rejection } from '../ingest/loader/steps/validate-rows
 import { addDays, formatDay, startOfMonth } from '../lib/time.js'
 import { TOTAL } from '../model/rollups.js'
 import type { StoredProject } from '../projects/project.js'
+import { QUERIES } from '../deletion/keep-usage.js'
 import { listProjects, listProjectsById } from '../projects/store.js'
 import { MOVED_TABLES } from '../relocation/rows/moved-tables.js'
+import { selectDeletedUsage, type DeletedProjects } from './deleted-usage.js'
 import { readBetweenLoads, selectWaitingRows } from './waiting-rows.js'
 
 /** Why a row of a project is rejected. A row without a project is a row of none. */
@@ -26,6 +28,8 @@ interface UsageQuery {
   readonly interval: UsageInterval
   /** The projects; all if left out. */
   readonly projectIds?: readonly string[]
+  /** The deleted projects; none if left out. */
+  readonly deleted?: DeletedProjects
 }
 
 /** What a project used in a day or month (UTC). The day of an event is that of its arrival. */
@@ -51,6 +55,8 @@ export interface Usage {
   readonly queries: number
   /** About how many bytes the project takes in the stores, as of now: the same in each row of the project. */
   readonly bytes: number
+  /** Whether this was used by a project that was deleted, or whose deletion has begun. A later project may have its id. */
+  readonly isDeleted: boolean
 }
 
 /** One number, as a shard has it. */
@@ -60,10 +66,10 @@ interface Part {
   /** A reason of the table `usage`, or one of OTHER_PARTS. */
   readonly reason: string
   readonly count: number
+  readonly isDeleted: boolean
 }
 
 const WAITING = 'waiting'
-const QUERIES = 'queries'
 const BYTES = 'bytes'
 
 /** How many projects are read with one statement of each shard. */
@@ -71,31 +77,44 @@ const MAX_PROJECTS = 500
 
 /**
  * Reads the usage of projects, from all shards with one statement each for up to 500 projects. A project has a row for each
- * period in which it used anything. Rows are in the order of projects, by id, and periods.
+ * period in which it used anything. Rows are in the order of projects, by id, and periods; those of a deleted project are the last.
  *
  * @throws the errors of a connection: also if one shard does not answer, because the numbers would be too low
  */
 export async function readUsage(
   cluster: Cluster,
-  { projectIds, ...query }: UsageQuery,
+  { projectIds, deleted = NONE, ...query }: UsageQuery,
 ): Promise<readonly Usage[]> {
   const { reader } = cluster.home.store
   const found = await (projectIds === undefined
     ? listProjects(reader)
     : listProjectsById(reader, projectIds))
-  const projects = found.toSorted((one, other) => compareKeys(one.id, other.id))
+  const all = new Set([...found.map(({ id }) => id), ...deleted.ids])
+  const ids = [...all].toSorted(compareKeys)
   const rows: Usage[] = []
-  for (let first = 0; first < projects.length; first += MAX_PROJECTS) {
-    rows.push(...(await readPage(cluster, projects.slice(first, first + MAX_PROJECTS), query)))
+  for (let first = 0; first < ids.length; first += MAX_PROJECTS) {
+    const some = new Set(ids.slice(first, first + MAX_PROJECTS))
+    const page = {
+      ...query,
+      projects: found.filter(({ id }) => some.has(id)),
+      deleted: { ...deleted, ids: deleted.ids.filter((id) => some.has(id)) },
+    }
+    rows.push(...(await readPage(cluster, page)))
   }
   return rows
+}
+
+const NONE: DeletedProjects = { ids: [], orgs: [] }
+
+interface UsagePage extends Omit<UsageQuery, 'projectIds'> {
+  readonly projects: readonly StoredProject[]
+  readonly deleted: DeletedProjects
 }
 
 /** Reads the usage of some projects from all shards. */
 async function readPage(
   { home, shards }: Cluster,
-  projects: readonly StoredProject[],
-  query: Omit<PageQuery, 'ids'>,
+  { projects, ...query }: UsagePage,
 ): Promise<readonly Usage[]> {
   const places = new Map(projects.map(({ id, shards: names }) => [id, names]))
   const livesOn = (project: string, { name }: Shard): boolean => {
@@ -109,8 +128,8 @@ async function readPage(
       const { rows } = await readBetweenLoads(writer, () => writer.query<Part>(page))
       // A shard that a project has left, or is about to get, may have a copy of what another one counts.
       return rows.filter(
-        ({ project, reason }) =>
-          reason === WAITING || reason === QUERIES || livesOn(project, shard),
+        ({ project, reason, isDeleted }) =>
+          isDeleted || reason === WAITING || reason === QUERIES || livesOn(project, shard),
       )
     }),
   )
@@ -123,16 +142,17 @@ SELECT
   project_id AS project, '' AS start, ${string(BYTES)} AS reason,
   toUInt64(sum(pageviews + events) * (
     SELECT sum(total_bytes) / greatest(1, sumIf(total_rows, name = 'events')) FROM system.tables
-    WHERE database = currentDatabase() AND has(${strings(MOVED_TABLES.map(({ name }) => name))}, name))) AS count
+    WHERE database = currentDatabase() AND has(${strings(MOVED_TABLES.map(({ name }) => name))}, name))) AS count,
+  false AS isDeleted
 FROM sessions_monthly AS monthly
 WHERE has(${strings(ids)}, project_id) AND dimension = ${string(TOTAL)}
 GROUP BY project_id`
 
-interface PageQuery extends Omit<UsageQuery, 'projectIds'> {
+interface PageQuery extends Omit<UsagePage, 'projects'> {
   readonly ids: readonly string[]
 }
 
-function selectParts({ from, to, interval, ids }: PageQuery): Sql {
+function selectParts({ from, to, interval, ids, deleted }: PageQuery): Sql {
   const isMonth = interval === 'month'
   const first = formatDay(isMonth ? startOfMonth(from) : from)
   const last = formatDay(isMonth ? addDays(startOfMonth(to, 1), -1) : to)
@@ -140,16 +160,22 @@ function selectParts({ from, to, interval, ids }: PageQuery): Sql {
   const start = isMonth ? sql`toString(toStartOfMonth(day))` : sql`toString(day)`
   const isAsked = sql`has(${strings(ids)}, project_id) AND ${isWithin}`
   return sql`
-SELECT toString(project_id) AS project, ${start} AS start, toString(reason) AS reason, sum(events) AS count
+SELECT toString(project_id) AS project, ${start} AS start, toString(reason) AS reason, sum(events) AS count,
+  false AS isDeleted
 FROM usage WHERE ${isAsked} AND reason != ${string(FORWARDED)}
 GROUP BY ALL
 UNION ALL
-SELECT project_id, ${start}, ${string(WAITING)}, count()
+SELECT project_id, ${start}, ${string(WAITING)}, count(), false
 FROM (SELECT project_id, toDate(received_at) AS day FROM (${selectWaitingRows(ids)})) WHERE ${isWithin}
 GROUP BY ALL
 UNION ALL
-SELECT toString(project_id), ${start}, ${string(QUERIES)}, sum(queries) FROM query_usage WHERE ${isAsked}
+SELECT toString(project_id), ${start}, ${string(QUERIES)}, sum(queries), false FROM query_usage WHERE ${isAsked}
 GROUP BY ALL
+UNION ALL
+SELECT project_id, ${start}, toString(reason), sum(events), true
+FROM (${selectDeletedUsage(deleted)}) WHERE ${isWithin}
+GROUP BY ALL
+HAVING sum(events) > 0
 UNION ALL
 ${selectBytes(ids)}`
 }
@@ -158,22 +184,26 @@ ${selectBytes(ids)}`
 function sumParts(parts: readonly Part[]): readonly Usage[] {
   const bytes = new Map<string, number>()
   const periods = new Map<string, Map<string, number>>()
-  for (const { project, start, reason, count } of parts) {
+  for (const { project, start, reason, count, isDeleted } of parts) {
     if (reason === BYTES) {
       bytes.set(project, (bytes.get(project) ?? 0) + count)
       continue
     }
-    const key = `${project}\n${start}`
+    const key = [project, start, ...(isDeleted ? [DELETED] : [])].join('\n')
     const counts = periods.get(key) ?? new Map<string, number>()
     counts.set(reason, (counts.get(reason) ?? 0) + count)
     periods.set(key, counts)
   }
   return [...periods.keys()].toSorted(compareKeys).map((key) => {
-    const [project = '', start = ''] = key.split('\n')
+    const [project = '', start = '', deleted] = key.split('\n')
+    const isDeleted = deleted === DELETED
     const counts = periods.get(key) ?? new Map<string, number>()
-    return toUsage(project, start, counts, bytes.get(project) ?? 0)
+    const size = isDeleted ? 0 : (bytes.get(project) ?? 0)
+    return { ...toUsage(project, start, counts, size), isDeleted }
   })
 }
+
+const DELETED = 'deleted'
 
 /** A line end sorts before the characters of ids, so that projects stay together. */
 const compareKeys = (one: string, other: string): number => (one < other ? -1 : 1)
@@ -183,7 +213,7 @@ function toUsage(
   start: string,
   counts: ReadonlyMap<string, number>,
   bytes: number,
-): Usage {
+): Omit<Usage, 'isDeleted'> {
   const count = (reason: string): number => counts.get(reason) ?? 0
   const queries = count(QUERIES)
   const sum = [...counts.values()].reduce((total, one) => total + one, 0)

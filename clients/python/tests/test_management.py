@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from conftest import Service
 
 from tallyhouse import AsyncManagementClient, ManagementClient, TallyhouseError
+from tallyhouse._wire import Upload
+from tallyhouse.models import Operation
 
 Respond = Callable[[httpx.Request], httpx.Response]
 
@@ -201,23 +204,70 @@ def test_usage_of_a_service(managed: Service) -> None:
     assert asyncio.run(run()) == (projects, csv)
 
 
-@pytest.mark.usefixtures("waits")
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_file_is_sent_whole_each_time(is_async: bool, tmp_path: Path) -> None:
-    content = bytes(range(256)) * 5000  # more than one chunk
-    file = tmp_path / "events.bin"
-    file.write_bytes(content)
+CONTENT = bytes(range(256)) * 5000
+"""More than one chunk."""
+
+
+def upload(file: Upload, is_async: bool, sent: list[tuple[bytes, str | None]]) -> Operation:
+    """Uploads to a service that is busy at first."""
     answers = iter([httpx.Response(503), httpx.Response(202, json={"id": "op_1"})])
-    sent: list[tuple[bytes, str | None]] = []
 
     def respond(request: httpx.Request) -> httpx.Response:
         sent.append((request.content, request.headers.get("Content-Length")))
         return next(answers)
 
     if is_async:
-        admin = Sent(respond).connect_async()
-        operation = asyncio.run(admin.import_events("prj_1", file, format="csv"))
-    else:
-        operation = Sent(respond).connect().import_events("prj_1", file, format="csv")
-    assert operation == {"id": "op_1"}
+        return asyncio.run(Sent(respond).connect_async().import_events("prj_1", file, format="csv"))
+    return Sent(respond).connect().import_events("prj_1", file, format="csv")
+
+
+@pytest.mark.usefixtures("waits")
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "start"), [("path", 0), ("bytes", 0), ("file", 0), ("file", 2), ("BytesIO", 0)]
+)
+def test_a_file_is_sent_whole_each_time(
+    is_async: bool, kind: str, start: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "events.bin"
+    path.write_bytes(CONTENT)
+    sent: list[tuple[bytes, str | None]] = []
+    with path.open("rb") as file:
+        file.seek(start)
+        files: dict[str, Upload] = {
+            "path": path,
+            "bytes": CONTENT,
+            "file": file,
+            "BytesIO": io.BytesIO(CONTENT),
+        }
+        assert upload(files[kind], is_async, sent) == {"id": "op_1"}
+    content = CONTENT[start:]
     assert sent == [(content, str(len(content)))] * 2
+
+
+class Pipe(io.BytesIO):
+    def seekable(self) -> bool:
+        return False
+
+
+async def produce() -> AsyncIterator[bytes]:
+    yield b"a\n"
+    yield b"b\n"
+
+
+@pytest.mark.usefixtures("waits")
+@pytest.mark.parametrize(
+    ("is_async", "kind"),
+    [(False, "list"), (True, "list"), (False, "pipe"), (True, "pipe"), (True, "async")],
+)
+def test_parts_are_sent_as_they_come_and_once(is_async: bool, kind: str) -> None:
+    files: dict[str, Upload] = {
+        "list": iter([b"a\n", b"b\n"]),
+        "pipe": Pipe(b"a\nb\n"),
+        "async": produce(),
+    }
+    sent: list[tuple[bytes, str | None]] = []
+    with pytest.raises(TallyhouseError) as raised:
+        upload(files[kind], is_async, sent)
+    assert raised.value.status == 503
+    assert sent == [(b"a\nb\n", None)]

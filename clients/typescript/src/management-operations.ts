@@ -386,6 +386,8 @@ export interface ManagementOperations {
    * `accepted` is the sum of `counted`, `excluded`, `rejected`, `repeated` and `waiting`. A page has some projects, by their ids, with all their
    * rows; a project has a row for each period in which it used anything. With `Accept: text/csv` the response is CSV.
    *
+   * What a project used is kept for 400 days after its deletion: its rows have `isDeleted`.
+   *
    * Needs an admin key with the scope `usage:read`.
    *
    * GET /v1/usage

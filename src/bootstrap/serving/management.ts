@@ -2,6 +2,7 @@
 import { runAcrossProjects } from '../../analytics/across/run-across-projects.js'
 import { createAdminAuthenticator } from '../../auth/authenticate-admin.js'
 import { openSigningKey } from '../../auth/signing-key.js'
+import type { AcrossResponse } from '../../contract/across-projects.js'
 import type { ManagementApi } from '../../http/management/management-api.js'
 import { createUploadGate } from '../../http/management/receive-upload.js'
 import { buildManagementRoutes, limitAdmins } from '../../http/management/routes.js'
@@ -20,6 +21,9 @@ import type { ApiDependencies } from './api-routes.js'
 import { createShell } from './app-shell.js'
 import type { ServiceOptions } from './service-options.js'
 
+/** Opens the data of projects that live on the same shards. */
+type OpenData = Parameters<Parameters<ApiDependencies['readAcross']>[1]>[0]
+
 /** Creates what the operations of management need. */
 export const createManagement = (
   { cluster, config, now, onOperation = () => undefined }: ServiceOptions,
@@ -30,20 +34,23 @@ export const createManagement = (
   openSigningKey: keepBriefly(() =>
     openSigningKey({ store: cluster.home.store, dataDir: config.dataDir }, now()),
   ),
-  queryProjects: (request, projects, { keyId, ...asker }) =>
-    api.queue.run(keyId, asker.signal, (turn) => {
-      const [project] = projects
-      if (project === undefined) throw new TypeError('a query is about at least one project')
+  queryProjects: (request, projects, { keyId, ...asker }) => {
+    const [project] = projects
+    const run = (openData: OpenData): Promise<AcrossResponse> =>
+      runAcrossProjects(request, projects, {
+        now,
+        openData: (some) => openData(requireProjects(projects, some)),
+        onPlan: (plan) => logPlan(asker.logger, plan),
+      })
+    // An organization without projects: nothing is read.
+    if (project === undefined)
+      return run(() => Promise.reject(new TypeError('there is no project')))
+    return api.queue.run(keyId, asker.signal, (turn) => {
       const principal = { keyId, projectId: project.id }
       const running = startTurn({ ...asker, principal, project, scopes: ['read'] }, turn)
-      return api.readAcross(running, (openData) =>
-        runAcrossProjects(request, projects, {
-          now,
-          openData: (some) => openData(requireProjects(projects, some)),
-          onPlan: (plan) => logPlan(asker.logger, plan),
-        }),
-      )
-    }),
+      return api.readAcross(running, run)
+    })
+  },
   uploads: createUploadGate(),
   onOperation,
   now,

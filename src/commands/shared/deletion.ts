@@ -16,6 +16,17 @@ export interface DeleteOptions {
 /** The help text of `--yes`. */
 export const YES_HELP = 'Delete; without this option, only report what would be deleted'
 
+/** The help text of `--wait`. */
+export const WAIT_HELP = 'Wait until the rows are deleted, and not only until no query counts them'
+
+/** Whether hidden rows may be left to a service. Where this process runs the engine, no service does. */
+export const mayLeaveRows = ({ engine }: Pick<OpenedCluster, 'engine'>): boolean =>
+  engine === undefined
+
+/** Says who deletes hidden rows. @param what what no query counts, such as `them` */
+export const describeLeftRows = (what: string): string =>
+  `no query counts ${what} any more. A service on this store now deletes the rows; without one, the next import or start of a service does, or --wait`
+
 /** Creates the error for a deletion without `--yes`. */
 export const createUnconfirmedError = (what: string): UserError =>
   new UserError(`this would permanently delete ${what}: add --yes to confirm`)

@@ -1,7 +1,22 @@
 /** Asks the API. */
-import type { GoalList, NoteList, SegmentList } from '../../contract/management-api.js'
+import type {
+  GoalList,
+  IssuedKey,
+  ManagedProject,
+  NewKey,
+  NoteList,
+  ProjectPage,
+  SegmentList,
+} from '../../contract/management-api.js'
 import type { Access } from './access.js'
-import type { BatchBody, BatchResult, Explanation, Project, Query } from './contract.js'
+import type {
+  BatchBody,
+  BatchResult,
+  Explanation,
+  Project,
+  ProjectQuery,
+  Query,
+} from './contract.js'
 import { ApiFailure, BROKEN_OFF, describeFailure, isErrorResponse } from './failure.js'
 
 /** What the page asks of the API. A refusal or a missing response rejects with an `ApiFailure`. */
@@ -23,6 +38,10 @@ export interface Api {
   readonly explain: (path: string, body: object) => Promise<Explanation>
   /** Reads a table as CSV. One that breaks off is a failure, too. */
   readonly readTable: (table: { readonly path: string; readonly body: object }) => Promise<CsvTable>
+  /** The projects that an admin key may see, by their ids: at most as many as one query takes. */
+  readonly listProjects: () => Promise<readonly ManagedProject[]>
+  /** Issues a key of a project. */
+  readonly issueKey: (project: string, key: NewKey) => Promise<IssuedKey>
 }
 
 /** What a project has that the page reads, by the last part of its path. */
@@ -41,6 +60,9 @@ interface CsvTable {
 /** How many queries a batch may have: `maxItems` of its `queries` in the contract. */
 const MAX_QUERIES = 20
 
+/** How many projects a query, and a page of them, may have in the contract. */
+const MAX_PROJECTS = 1_000
+
 /** Connects to the API. */
 export function connectApi({ base, key }: Access): Api {
   const send = (path: string, init: RequestInit = {}, accept = '*/*'): Promise<Response> =>
@@ -53,7 +75,7 @@ export function connectApi({ base, key }: Access): Api {
       },
       credentials: 'omit',
     }).catch(throwFailure)
-  const askBatch = (queries: readonly Query[], signal: AbortSignal) => {
+  const askBatch = (queries: readonly ProjectQuery[], signal: AbortSignal) => {
     const sent = queries.map(({ id, operation, body }) => ({ id, operation, body }))
     const body: BatchBody = { queries: sent, include: { timing: true } }
     const init = { method: 'POST', body: JSON.stringify(body), signal }
@@ -62,12 +84,24 @@ export function connectApi({ base, key }: Access): Api {
     response.catch(() => undefined)
     return readResults(response, queries.length)
   }
+  const post = async (path: string, body: object, signal: AbortSignal | null = null) =>
+    readBody(await send(path, { method: 'POST', body: JSON.stringify(body), signal }))
+  // Batches do not take it: they are about the project of a key.
+  async function* askAlone({ id, body }: Query, signal: AbortSignal) {
+    const response = await post('/v1/analytics/projects', body, signal)
+    yield [{ id, status: 200, body: response } as BatchResult]
+  }
   return {
     ask: (queries, signal) => {
-      const batches = []
-      for (let i = 0; i < queries.length; i += MAX_QUERIES)
-        batches.push(askBatch(queries.slice(i, i + MAX_QUERIES), signal))
-      return readAll(batches)
+      const isTogether = (query: Query): query is ProjectQuery => query.operation !== 'projects'
+      const together = queries.filter(isTogether)
+      const alone = queries.filter((query) => !isTogether(query))
+      const asked: AsyncIterable<readonly BatchResult[]>[] = alone.map((query) =>
+        askAlone(query, signal),
+      )
+      for (let i = 0; i < together.length; i += MAX_QUERIES)
+        asked.push(askBatch(together.slice(i, i + MAX_QUERIES), signal))
+      return readAll(asked)
     },
     readProject: async () =>
       ((await readBody(await send('/v1/project'))) as { project: Project }).project,
@@ -75,10 +109,7 @@ export function connectApi({ base, key }: Access): Api {
       const body = (await readBody(await send(`/v1/projects/${project}/${kind}`))) as ProjectLists
       return body[kind]
     },
-    explain: async (path, body) =>
-      (await readBody(
-        await send(path, { method: 'POST', body: JSON.stringify(body) }),
-      )) as Explanation,
+    explain: async (path, body) => (await post(path, body)) as Explanation,
     readTable: async ({ path, body }) => {
       const init = { method: 'POST', body: JSON.stringify(body) }
       const response = await send(path, init, 'text/csv')
@@ -86,6 +117,10 @@ export function connectApi({ base, key }: Access): Api {
       const content = await response.blob().catch(throwBrokenOff)
       return { content, period: response.headers.get('Tally-Period') }
     },
+    listProjects: async () =>
+      ((await readBody(await send(`/v1/projects?limit=${MAX_PROJECTS}`))) as ProjectPage).projects,
+    issueKey: async (project, key) =>
+      (await post(`/v1/projects/${project}/keys`, key)) as IssuedKey,
   }
 }
 

@@ -12,6 +12,8 @@ type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
 type FunnelBody = WithoutForms<Schemas['FunnelRequest']>
 export type FunnelResponse = Schemas['FunnelResponse']
+export type ProjectsBody = WithoutForms<Schemas['ProjectsQueryRequest']>
+export type ProjectsResponse = Schemas['ProjectsQueryResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']
 export type Plan = Schemas['QueryPlan']
@@ -28,10 +30,17 @@ export type GoalMetricName = Extract<Schemas['GoalFunction'], 'conversions' | 'c
 /** A metric that the page shows. In rows, those of the goal have their own names. */
 export type ShownMetric = MetricName | GoalMetricName
 
-/** A query of the page, and the part of the page that its response is for. */
-export type Query = { readonly id: string } & (
+/** A query about the project of the page, which batches take, and the part of the page that its response is for. */
+export type ProjectQuery = { readonly id: string } & (
   | { readonly operation: 'query'; readonly body: QueryBody }
   | { readonly operation: 'retention'; readonly body: RetentionBody }
   | { readonly operation: 'values'; readonly body: ValuesBody }
   | { readonly operation: 'funnel'; readonly body: FunnelBody }
 )
+/** A query about all projects. */
+interface OverviewQuery {
+  readonly id: string
+  readonly operation: 'projects'
+  readonly body: ProjectsBody
+}
+export type Query = ProjectQuery | OverviewQuery

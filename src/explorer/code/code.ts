@@ -37,19 +37,27 @@ const quoteWord = (word: string): string =>
 
 const escapeQuotes = (text: string): string => text.replaceAll("'", `'\\''`)
 
+/** The clients for TypeScript, and where they get their keys. */
+const CLIENTS = {
+  project: { create: 'createTallyhouse', option: 'apiKey', variable: 'TALLYHOUSE_API_KEY' },
+  admin: { create: 'createManagement', option: 'adminKey', variable: 'TALLYHOUSE_ADMIN_KEY' },
+} as const
+
 /** Writes a query as a program that uses the client for TypeScript. The key of the page is not in it: programs read theirs from the environment. */
 export function formatProgram(
   { operation, body }: Pick<Query, 'operation' | 'body'>,
   { base, key }: ApiAccess,
 ): string {
+  const { method, isForAdmin = false } = ENDPOINTS[operation]
+  const { create, option, variable } = CLIENTS[isForAdmin ? 'admin' : 'project']
   const url = formatTypeScript(base)
-  const apiKey = key === undefined ? `''` : `process.env.TALLYHOUSE_API_KEY ?? ''`
-  const call = `const result = await tally.${ENDPOINTS[operation].method}(`
-  return `import { createTallyhouse } from '@tallyhouse/client'
+  const value = key === undefined ? `''` : `process.env.${variable} ?? ''`
+  const call = `const result = await tally.${method}(`
+  return `import { ${create} } from '@tallyhouse/client'
 
-const tally = createTallyhouse({
+const tally = ${create}({
   url: ${url},
-  apiKey: ${apiKey},
+  ${option}: ${value},
 })
 
 ${call}${formatTypeScript(body, call.length + 1)})

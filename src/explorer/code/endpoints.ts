@@ -7,8 +7,10 @@ interface Endpoint<Asked> {
   readonly method: string
   /** The path of the operation that explains it; undefined if there is none. */
   readonly explainPath?: string
-  /** Names what a file of its rows contains. */
-  readonly nameContent: (query: Asked) => string
+  /** Names what a file of its rows contains; undefined if they come as JSON alone. */
+  readonly nameContent?: (query: Asked) => string
+  /** Whether it takes an admin key, and belongs to the client of management. */
+  readonly isForAdmin?: true
 }
 
 /** A query of one operation. */
@@ -38,6 +40,7 @@ export const ENDPOINTS: { readonly [Name in Query['operation']]: Endpoint<Of<Nam
     method: 'values',
     nameContent: ({ body }) => `values-of-${body.field}`,
   },
+  projects: { path: '/v1/analytics/projects', method: 'queryProjects', isForAdmin: true },
 }
 
 function nameGroups({ id, body }: Of<'query'>): string {
@@ -49,7 +52,7 @@ function nameGroups({ id, body }: Of<'query'>): string {
   return group.startsWith('interval:') ? `${metrics.join('-')}-over-time` : group
 }
 
-/** How a program reaches the API: the address before the paths, and the API key; undefined for public dashboards. */
+/** How a program reaches the API: the address before the paths, and the key; undefined for public dashboards. */
 export interface ApiAccess {
   readonly base: string
   readonly key: string | undefined

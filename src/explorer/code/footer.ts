@@ -27,8 +27,8 @@ export function nameTable(query: Query, period: string | null): string {
   const [from, to] = (period ?? '').split('/').map((moment) => moment.slice(0, 10))
   const dates =
     from === undefined || to === undefined ? [] : from === to ? [from] : [from, 'to', to]
-  const content = ENDPOINTS[query.operation].nameContent(query as never)
-  const words = [content, ...dates].join('-')
+  const content = ENDPOINTS[query.operation].nameContent?.(query as never)
+  const words = [content ?? query.operation, ...dates].join('-')
   // Names of properties may be any text.
   return `${words.replace(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, MAX_NAME)}.csv`
 }

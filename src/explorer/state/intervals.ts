@@ -44,8 +44,7 @@ export function divide(
   now: Date,
   allTime: AllTime | undefined,
 ): Division {
-  const clock = (ms: number): number => Date.parse(`${clockIn(zone, new Date(ms))}Z`)
-  const span = findSpan(period, clock, now, allTime)
+  const span = findSpan(period, zone, now, allTime)
   const count = (size: ShownInterval): number => {
     if (size === 'auto') return MAX_BUCKETS
     // Minutes of a time that may be years are more than the API counts.
@@ -64,6 +63,22 @@ export function divide(
   }
 }
 
+/** How many buckets a small line has at most: more are closer together than its dots. */
+const MAX_LINE_BUCKETS = 100
+
+/** Chooses the interval of a small line, which has no axis; undefined for a period of one day or less. */
+export function chooseLineInterval(
+  period: ShownPeriod,
+  zone: string,
+  now: Date,
+): 'day' | 'week' | 'month' | undefined {
+  const span = findSpan(period, zone, now, undefined)
+  if (span === undefined) return 'month'
+  if (countBuckets('day', span) < 2) return undefined
+  const sizes = ['day', 'week'] as const
+  return sizes.find((size) => countBuckets(size, span) <= MAX_LINE_BUCKETS) ?? 'month'
+}
+
 /** Names an interval in a sentence: `15 minutes`. */
 export const nameSize = (interval: ShownInterval): string =>
   interval.replace(/^\d+/, (count) => `${count} `)
@@ -79,13 +94,14 @@ function describeMisfit(interval: ShownInterval, count: number): string {
 /** The first and the last second of a period as the clock of a zone shows them, each as if it was one in UTC. */
 type Span = readonly [first: number, last: number]
 
-/** Finds the span of a period. @param clock what the clock of the zone shows at a moment */
+/** Finds the span of a period; undefined for all time while that is not known. */
 function findSpan(
   period: ShownPeriod,
-  clock: (ms: number) => number,
+  zone: string,
   now: Date,
   allTime: AllTime | undefined,
 ): Span | undefined {
+  const clock = (ms: number): number => Date.parse(`${clockIn(zone, new Date(ms))}Z`)
   if (typeof period !== 'string') {
     return [
       isDate(period.from) ? Date.parse(period.from) : clock(Date.parse(period.from)),

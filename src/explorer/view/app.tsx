@@ -1,8 +1,11 @@
-/** The page: the numbers, or the form that asks for a key. */
-import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
-import { findAccess, forgetKey, keepKey, type Access } from '../client/access.js'
-import { connectApi } from '../client/api.js'
+/** The page: the numbers of a project or of all, or the form that asks for a key. */
+import { HOUR_MS } from '../../lib/time.js'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { findAccess, forgetKey, isForAdmin, keepKey, type Access } from '../client/access.js'
+import { connectApi, type Api } from '../client/api.js'
+import { ApiFailure } from '../client/failure.js'
 import { Explorer } from './explorer.js'
+import { Overview } from './overview.js'
 
 interface AppProps {
   readonly browser: Window
@@ -33,17 +36,55 @@ export function App({ browser, now }: AppProps) {
       />
     )
   }
+  const onKeyRefused = (message: string): void => {
+    forgetKey(browser, access)
+    setReason(message)
+    setAccess(undefined)
+  }
+  const { project } = access
+  if (project !== undefined && isForAdmin(access)) {
+    const onKey = (key: string): void => setAccess(keepKey(browser, key, access))
+    return <Opening {...{ project, api, now, onKey, onKeyRefused }} />
+  }
+  const Page = isForAdmin(access) ? Overview : Explorer
+  // Another key may be that of another project: nothing of the one before stays.
+  return <Page key={access.key} {...{ browser, now, access, api, onKeyRefused }} />
+}
+
+/** How long a key is valid that is issued to open a project. */
+const OPEN_MS = 12 * HOUR_MS
+
+interface OpeningProps {
+  readonly project: string
+  readonly api: Api
+  readonly now: () => Date
+  readonly onKey: (key: string) => void
+  /** Called if the admin key is not accepted. */
+  readonly onKeyRefused: (message: string) => void
+}
+
+/** Opens a project in a tab with an admin key: it issues a key that may read the project, for as long as somebody looks at it. */
+function Opening({ project, api, now, onKey, onKeyRefused }: OpeningProps) {
+  const [message, setMessage] = useState<string>()
+  useEffect(() => {
+    const expiresAt = new Date(now().getTime() + OPEN_MS).toISOString()
+    api.issueKey(project, { name: 'explorer', scopes: ['read'], expiresAt }).then(
+      ({ secret }) => onKey(secret),
+      (error: unknown) => {
+        const failure = error instanceof ApiFailure ? error.failure : undefined
+        if (failure?.needsKey === true) onKeyRefused(failure.message)
+        else setMessage(failure?.message ?? String(error))
+      },
+    )
+  }, [])
   return (
-    <Explorer
-      // Another key may be that of another project: nothing of the one before stays.
-      key={access.key}
-      {...{ browser, now, access, api }}
-      onKeyRefused={(message) => {
-        forgetKey(browser)
-        setReason(message)
-        setAccess(undefined)
-      }}
-    />
+    <main class="key-form" aria-busy={message === undefined}>
+      <h1>Tallyhouse</h1>
+      {message !== undefined && <p role="alert">The project cannot be opened: {message}</p>}
+      <p>
+        <a href="/explore">All projects</a>
+      </p>
+    </main>
   )
 }
 
@@ -67,7 +108,7 @@ function KeyForm({
           if (typeof key === 'string' && key.trim() !== '') onKey(key.trim())
         }}
       >
-        <label for="key">API key of the project</label>
+        <label for="key">API key of a project, or an admin key</label>
         <input
           class="control"
           id="key"

@@ -41,6 +41,11 @@ export function Bar({ name, live, source, project, totals, ...parts }: BarProps)
   return (
     <header class="bar" ref={ref}>
       <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
+      {parts.access.project !== undefined && (
+        <a class="control" href="/explore">
+          All projects
+        </a>
+      )}
       <button
         class="now"
         title="Users in the last five minutes. Shows the last 30, minute by minute."
@@ -56,7 +61,7 @@ export function Bar({ name, live, source, project, totals, ...parts }: BarProps)
       </button>
       <div class={hasMore ? 'rest open' : 'rest'}>
         <ComparisonMenu {...parts} />
-        <ZoneMenu {...parts} />
+        <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
         <GoalMenu {...parts} projectId={source.projectId} />
         <FilterMenu {...source} change={change} />
         <button
@@ -82,12 +87,12 @@ const listLikely = (ownZone: string, zone: string): readonly string[] => [
 ]
 
 /** Chooses the time zone of the page. */
-function ZoneMenu({
+export function ZoneMenu({
   state: { zone: chosen },
   ownZone,
   change,
-  responses: { isAsking },
-}: Pick<Parts, 'state' | 'change' | 'ownZone' | 'responses'>) {
+  isAsking,
+}: Pick<Parts, 'state' | 'change' | 'ownZone'> & { readonly isAsking: boolean }) {
   const zone = chosen ?? ownZone
   // There are hundreds: the numbers are drawn first.
   const [all, setAll] = useState<readonly string[]>([])
@@ -129,7 +134,7 @@ function GoalMenu({ state: { goal: chosen = '' }, change, api, projectId }: Goal
 }
 
 /** Keeps what gets the focus out from under the bar, which stays at the top. @returns what refers to the bar */
-function useScrollPadding() {
+export function useScrollPadding() {
   const ref = useRef<HTMLElement>(null)
   useEffect(() => {
     const bar = ref.current

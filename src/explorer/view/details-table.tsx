@@ -34,19 +34,20 @@ export function DetailsTable({
   useEffect(() => scroller.current?.scrollTo(0, 0), [page, order.orderBy, order.direction])
   const { id: field, name } = tab
   const metrics = listDetailsMetrics(tab, state)
+  const sort = (by: Order): void => change(changeDetails(by))
   return (
     <div class="details-rows" ref={scroller}>
       <table class={isOld ? 'old' : ''}>
         <thead>
           <tr>
-            <SortHeader column={field} name={name} order={order} change={change} />
+            <SortHeader column={field} name={name} order={order} onSort={sort} />
             {metrics.map((metric) => (
               <SortHeader
                 key={metric}
                 column={metric}
                 name={nameMetric(metric, field)}
                 order={order}
-                change={change}
+                onSort={sort}
               />
             ))}
           </tr>
@@ -109,21 +110,22 @@ function Cell({ metric, view, value, comparison }: CellProps) {
   )
 }
 
-interface SortHeaderProps extends Pick<Parts, 'change'> {
+interface SortHeaderProps {
   readonly column: string
   readonly name: string
   readonly order: Order
+  readonly onSort: (order: Order) => void
 }
 
 /** The head of a column. Its button sorts by the column: numbers from the highest, values by name. A second click reverses the order. */
-function SortHeader({ column, name, order, change }: SortHeaderProps) {
+export function SortHeader({ column, name, order, onSort }: SortHeaderProps) {
   const isSorted = order.orderBy === column
   const first = column in METRICS ? 'desc' : 'asc'
   const direction = isSorted ? (order.direction === 'asc' ? 'desc' : 'asc') : first
   const sorted = order.direction === 'asc' ? 'ascending' : 'descending'
   return (
     <th scope="col" aria-sort={isSorted ? sorted : 'none'}>
-      <button onClick={() => change(changeDetails({ orderBy: column, direction }))}>
+      <button onClick={() => onSort({ orderBy: column, direction })}>
         {name}
         <span aria-hidden="true">{isSorted ? (order.direction === 'asc' ? ' ↑' : ' ↓') : ''}</span>
       </button>

@@ -184,7 +184,7 @@ interface PagesProps {
 }
 
 /** Which rows are shown, and the way to the others. */
-function Pages({ pagination, onPage }: PagesProps) {
+export function Pages({ pagination, onPage }: PagesProps) {
   const page = pagination.offset / pagination.limit
   const last = findLastPage(pagination)
   return (

@@ -9,8 +9,6 @@ import type { KnownValues } from '../queries/filters.js'
 import { FUNNEL } from '../queries/funnel.js'
 import { PANELS } from '../queries/panels.js'
 import { divide, type AllTime } from '../state/intervals.js'
-import { resolvePeriod } from '../state/periods.js'
-import { LIVE, type AskedState, type ExplorerState, type ShownInterval } from '../state/state.js'
 import { Bar } from './bar.js'
 import { Cards } from './cards.js'
 import { ChartSection } from './chart-section.js'
@@ -21,7 +19,8 @@ import { FailureNote, findCommonFailure, findShown, type Parts } from './parts.j
 import { FirstEvent, useProject } from './project.js'
 import { Shortcuts } from './shortcuts.js'
 import { useAddress } from './use-address.js'
-import { repeatWhileVisible, useResponses } from './use-responses.js'
+import { useAskedState } from './use-asked-state.js'
+import { useResponses } from './use-responses.js'
 
 interface ExplorerProps {
   readonly browser: Window
@@ -103,33 +102,6 @@ function Dialogs({ queries, known, source, ...parts }: DialogsProps) {
       <DetailsDialog {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )
-}
-
-/** The state that the queries are built from. Its interval fits the period, and a live period is replaced by the one that it is now. */
-function useAskedState(
-  state: ExplorerState,
-  interval: ShownInterval,
-  browser: Window,
-  now: () => Date,
-): AskedState {
-  const moment = useMoment(browser, now, state.period === LIVE)
-  return useMemo(
-    () => ({ ...state, interval, period: resolvePeriod(state.period, moment) }),
-    [state, interval, state.period === LIVE ? moment : undefined],
-  )
-}
-
-const LIVE_MS = 10_000
-
-/** The moment that the page is about; it moves on while somebody looks at a live period. */
-function useMoment(browser: Window, now: () => Date, isLive: boolean): Date {
-  const begun = useMemo(now, [isLive])
-  const [moment, setMoment] = useState(begun)
-  useEffect(
-    () => (isLive ? repeatWhileVisible(browser, LIVE_MS, () => setMoment(now())) : undefined),
-    [isLive],
-  )
-  return moment > begun ? moment : begun
 }
 
 /**

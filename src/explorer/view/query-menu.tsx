@@ -13,7 +13,10 @@ import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
 import { saveFile } from './save-file.js'
 
-interface QueryMenuProps extends Parts {
+/** What the menu needs of its page. */
+type QueryParts = Pick<Parts, 'responses' | 'access' | 'api'>
+
+interface QueryMenuProps extends QueryParts {
   readonly query: Query | undefined
   /** The name of the part. */
   readonly of: string
@@ -29,14 +32,14 @@ export function QueryMenu({ query, of, ...parts }: QueryMenuProps) {
   )
 }
 
-function Content({ query, responses, access, api }: Parts & { readonly query: Query }) {
+function Content({ query, responses, access, api }: QueryParts & { readonly query: Query }) {
   const relations = useRelations(api, query)
   const found = responses.get(query)
   const timing = found?.isOld === false ? describeTiming(found.answered.result.timing) : ''
   return (
     <>
       <CodeTabs query={query} access={access}>
-        <CsvButton api={api} query={query} />
+        {ENDPOINTS[query.operation].nameContent && <CsvButton api={api} query={query} />}
       </CodeTabs>
       <p class="answered">
         <code>POST {ENDPOINTS[query.operation].path}</code>

@@ -1,4 +1,5 @@
 /** The shortcuts of the page, with the dialog that lists them and turns them off. */
+import { openSettings } from '../client/settings.js'
 import { useEffect, useState } from 'preact/hooks'
 import { areShortcutsOn, findShortcut, keepShortcutsOn, SHORTCUTS } from '../state/shortcuts.js'
 import { Dialog } from './dialog.js'
@@ -10,11 +11,11 @@ export function Shortcuts({
   browser,
   change,
 }: Pick<Parts, 'change'> & { readonly browser: Window }) {
-  const [isOn, setOn] = useState(() => areShortcutsOn(browser.localStorage))
+  const [isOn, setOn] = useState(() => areShortcutsOn(openSettings(browser)))
   const [isListed, setListed] = useState(false)
   useShortcuts(browser, isOn, change, () => setListed(true))
   const turn = (on: boolean): void => {
-    keepShortcutsOn(browser.localStorage, on)
+    keepShortcutsOn(openSettings(browser), on)
     setOn(on)
   }
   return (

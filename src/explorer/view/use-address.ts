@@ -1,5 +1,6 @@
 /** Keeps the state of the page in its address. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { openSettings } from '../client/settings.js'
 import { chooseStep, formatState, parseState } from '../state/address.js'
 import type { Change } from '../state/changes.js'
 import { recall, remember } from '../state/memory.js'
@@ -15,18 +16,15 @@ const BY_DEFAULT = 'period=30days'
 const OPENED_HERE = 'opened-here'
 
 /** Returns the state of the address, and what changes both. An address that says nothing is as it was left last. */
-export function useAddress({
-  location,
-  history,
-  localStorage,
-  addEventListener,
-  removeEventListener,
-}: Pick<
-  Window,
-  'location' | 'history' | 'localStorage' | 'addEventListener' | 'removeEventListener'
->): readonly [ExplorerState, ChangeState] {
+export function useAddress(
+  browser: Pick<
+    Window,
+    'location' | 'history' | 'localStorage' | 'addEventListener' | 'removeEventListener'
+  >,
+): readonly [ExplorerState, ChangeState] {
+  const { location, history, addEventListener, removeEventListener } = browser
   const [state, setState] = useState(() => {
-    const query = recall(localStorage, location.search.slice(1))
+    const query = recall(openSettings(browser), location.search.slice(1))
     if (query !== location.search.slice(1))
       history.replaceState(history.state, '', `${location.pathname}?${query}`)
     return parseState(query)
@@ -51,7 +49,7 @@ export function useAddress({
       isGoingBack.current = true
       return
     }
-    remember(localStorage, before, next)
+    remember(openSettings(browser), before, next)
     // A link to it shows the same to somebody whose browser remembers something else.
     const query = formatState(next) || BY_DEFAULT
     const address = `${location.pathname}?${query}`

@@ -1,7 +1,7 @@
 /**
  * Runs a request with an `Idempotency-Key` once. The first request with it stores a claim, then its response. A repeated request gets
- * that response. If the process of the first one was killed, a later request runs again, and creates what it creates under the same
- * ids, which follow from the key.
+ * that response. If the first one was interrupted, a later request runs again, and creates what it creates under the same ids, which
+ * follow from the key.
  */
 import {
   createCipheriv,
@@ -13,9 +13,9 @@ import {
 } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
 import { joinCalls, joinInserts } from '../../clickhouse/joined-calls.js'
-import { sql, statement, string, strings } from '../../clickhouse/sql.js'
+import { sql, statement, string, strings, uint32 } from '../../clickhouse/sql.js'
 import { ApiError } from '../../contract/errors.js'
-import { ConflictError } from '../../lib/errors.js'
+import { ConflictError, UserError } from '../../lib/errors.js'
 import type { ManagementRequest, ManagementResponse } from './management-api.js'
 
 interface OnceOptions {
@@ -53,14 +53,18 @@ export async function runOnce(
     await withdraw(writer, id, claim)
     throw isSame ? createPendingError() : createOtherRequestError()
   }
-  const createId = (prefix: string, length: number): string => deriveId(prefix, length, id)
-  const response = await run({ ...request, context: { ...request.context, createId } }).catch(
-    async (error: unknown) => {
-      // Nothing was changed, or it is not known: the request may be sent again.
-      await withdraw(writer, id, claim).catch(() => undefined)
-      throw error
-    },
-  )
+  const context = {
+    ...request.context,
+    createId: (prefix: string, length: number): string => deriveId(prefix, length, id),
+    // A claim before this one, of a request that was interrupted.
+    isRepeated: rows[0]?.claim !== claim,
+  }
+  const response = await run({ ...request, context }).catch(async (error: unknown) => {
+    // The request may be sent again.
+    const isUnchanged = error instanceof UserError || error instanceof ApiError
+    await giveUp(writer, { id, claim, fingerprint }, isUnchanged).catch(() => undefined)
+    throw error
+  })
   await insert(writer, { id, claim, fingerprint, response: encrypt(response, secret, id) })
   return response
 }
@@ -102,6 +106,26 @@ const withdraw = (writer: Connection, id: string, claim: string): Promise<void> 
       sql`DELETE FROM idempotency_keys WHERE id = ${string(id)} AND claim = ${string(claim)}`,
     ),
   )
+
+/**
+ * Ends a claim without a response.
+ *
+ * @param isUnchanged whether nothing can have been changed. Otherwise an expired claim says so to the next request
+ */
+async function giveUp(
+  writer: Connection,
+  { id, claim, fingerprint }: Omit<Row, 'response'>,
+  isUnchanged: boolean,
+): Promise<void> {
+  if (!isUnchanged) {
+    await writer.execute(
+      statement(sql`
+INSERT INTO idempotency_keys (id, claim, fingerprint, at)
+SELECT ${string(id)}, ${string(randomUUID())}, ${string(fingerprint)}, now64(9) - INTERVAL ${uint32(CLAIM_SECONDS)} SECOND`),
+    )
+  }
+  await withdraw(writer, id, claim)
+}
 
 /** Returns the rows of a key, the oldest first. */
 const select = joinCalls<string, readonly Aged[]>(async (writer, ids) => {

@@ -22,6 +22,7 @@ const COLUMNS: readonly (readonly [name: string, read: (row: Usage) => Cell])[] 
   ['waiting', ({ waiting }) => waiting],
   ['queries', ({ queries }) => queries],
   ['bytes', ({ bytes }) => bytes],
+  ['deleted', ({ isDeleted }) => String(isDeleted)],
 ]
 
 /** Formats usage as CSV, with a header. */

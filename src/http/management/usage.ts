@@ -2,7 +2,9 @@
 import type { ProjectStatus, UsagePage } from '../../contract/management-api.js'
 import { FieldValueError } from '../../lib/errors.js'
 import { startOfMonth } from '../../lib/time.js'
-import { findProject } from '../../projects/store.js'
+import { cutPage } from '../../management/page.js'
+import { findProject, listProjectsAfter } from '../../projects/store.js'
+import { listDeletedProjects, type DeletedProjects } from '../../usage/deleted-usage.js'
 import { readProjectStatus } from '../../usage/project-status.js'
 import { readUsage } from '../../usage/read-usage.js'
 import {
@@ -13,7 +15,7 @@ import {
   type ManagementOperation,
   type ManagementRequest,
 } from './management-api.js'
-import { listPage } from './pages.js'
+import { listOrgs, readLimit } from './pages.js'
 import { parseTime } from './parse-time.js'
 import { formatUsageCsv } from './usage-csv.js'
 
@@ -28,9 +30,9 @@ export const USAGE_OPERATIONS: readonly ManagementOperation[] = [
       const from = parseDay('from', query['from']) ?? startOfMonth(now)
       const to = parseDay('to', query['to']) ?? now
       if (from > to) throw new FieldValueError('from', 'the first day is not after the last one')
-      const { ids, nextCursor } = await listIds(api, request)
+      const { nextCursor, ...projects } = await listIds(api, request)
       const interval = query['interval'] === 'day' ? 'day' : 'month'
-      const usage = await readUsage(api.cluster, { from, to, interval, projectIds: ids })
+      const usage = await readUsage(api.cluster, { from, to, interval, ...projects })
       if (accept !== 'text/csv') {
         return { status: 200, body: { usage, nextCursor } satisfies UsagePage }
       }
@@ -64,19 +66,33 @@ export const USAGE_OPERATIONS: readonly ManagementOperation[] = [
   }),
 ]
 
-/** Lists the ids of the project of a request, or else of a page of those that its key may see. */
-async function listIds(
-  api: ManagementApi,
-  request: ManagementRequest,
-): Promise<{ readonly ids: readonly string[]; readonly nextCursor: string | null }> {
+/** A page of projects. Some of them are deleted. */
+interface UsageProjects {
+  readonly projectIds: readonly string[]
+  readonly deleted: DeletedProjects
+  readonly nextCursor: string | null
+}
+
+/** Lists the project of a request, or else a page of those that its key may see. */
+async function listIds(api: ManagementApi, request: ManagementRequest): Promise<UsageProjects> {
+  const { writer } = api.cluster.home.store
   const { key, query } = request
   const only = query['project']
-  if (only === undefined) {
-    const { projects, nextCursor } = await listPage(api, request)
-    return { ids: projects.map(({ id }) => id), nextCursor }
+  const orgs = listOrgs(key.org, query['org'])
+  if (only !== undefined) {
+    const project = await findProject(writer, only)
+    const projectIds = project !== undefined && maySee(key, project) ? [only] : []
+    return { projectIds, deleted: { ids: [only], orgs }, nextCursor: null }
   }
-  const project = await findProject(api.cluster.home.store.writer, only)
-  return { ids: project !== undefined && maySee(key, project) ? [only] : [], nextCursor: null }
+  const limit = readLimit(query)
+  const asked = { after: query['cursor'] ?? '', limit: limit + 1, orgs }
+  const living = (await listProjectsAfter(writer, asked)).map(({ id }) => id)
+  const deleted = await listDeletedProjects(writer, asked)
+  const all = [...new Set([...living, ...deleted])].toSorted((one, other) => (one < other ? -1 : 1))
+  const { rows, nextCursor } = cutPage(all, limit, (id) => id)
+  const onPage = new Set(rows)
+  const keep = (ids: readonly string[]): readonly string[] => ids.filter((id) => onPage.has(id))
+  return { projectIds: keep(living), deleted: { ids: keep(deleted), orgs }, nextCursor }
 }
 
 const parseDay = (field: string, text: string | undefined): Date | undefined =>

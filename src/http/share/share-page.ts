@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { ERROR_STATUS } from '../../contract/errors.js'
 import { fillPage, readAsset, setHeaders } from '../site/assets.js'
-import { openExplorerPage, PAGE_HEADERS } from '../site/explorer.js'
+import { buildPagePolicy, openExplorerPage, PAGE_HEADERS } from '../site/explorer.js'
 import { unwrapError } from '../server/error-response.js'
 import type { Handler } from '../server/routes.js'
 import { toApiError } from '../server/translate-error.js'
@@ -25,7 +25,9 @@ function sendSharePage(find: FindReader): RequestHandler {
   return async ({ originalUrl }, response) => {
     const reader = await find(parseShareTarget(originalUrl)?.name ?? '')
     if (reader === undefined) throw createNotSharedError()
-    response.type('html').send(buildPage(reader.project))
+    const { project } = reader
+    response.set('Content-Security-Policy', buildPagePolicy(project.embedOrigins))
+    response.type('html').send(buildPage(project))
   }
 }
 

@@ -41,8 +41,12 @@ export const fillPage = (
  * Builds the policy of a page that loads everything from this service and runs no inline script.
  *
  * @param images the allowed sources of images, such as `'self' data:`
+ * @param ancestors the origins of pages that may show it in a frame; none by default
  */
-export const buildContentSecurityPolicy = (images: string): string =>
+export const buildContentSecurityPolicy = (
+  images: string,
+  ancestors: readonly string[] = [],
+): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -51,7 +55,7 @@ export const buildContentSecurityPolicy = (images: string): string =>
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(' ')}`,
   ].join('; ')
 
 /**

@@ -10,8 +10,12 @@ import {
   setHeaders,
 } from './assets.js'
 
+/** Builds the policy of the page. @param ancestors the origins of pages that may show it in a frame */
+export const buildPagePolicy = (ancestors: readonly string[] = []): string =>
+  buildContentSecurityPolicy('data:', ancestors)
+
 export const PAGE_HEADERS = {
-  'Content-Security-Policy': buildContentSecurityPolicy('data:'),
+  'Content-Security-Policy': buildPagePolicy(),
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-cache',
@@ -48,13 +52,14 @@ export function openExplorerPage(): BuildExplorerPage {
 export function createExplorerRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const [script, style] = openFiles()
+  const sendPage = sendText('html', openExplorerPage()({ name: '', timeZone: null }))
   addRoutes(router, {
-    '/explore': {
-      get: [pageHeaders, sendText('html', openExplorerPage()({ name: '', timeZone: null }))],
-    },
+    '/explore': { get: [pageHeaders, sendPage] },
     // A page of another version asks for another hash, for as long as both are served.
     '/explore/explorer{.:hash}.js': { get: [pageHeaders, script.send] },
     '/explore/explorer{.:hash}.css': { get: [pageHeaders, style.send] },
+    // A project of the tab's admin key. The page reads its id from the address.
+    '/explore/:project': { get: [pageHeaders, sendPage] },
   })
   return router
 }

@@ -1,6 +1,6 @@
 /** Loads the stream while the service runs, so that collected events are visible to queries within seconds. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lookForOpenChanges } from '../../changes/left-changes.js'
+import { lookForUnfinishedChanges } from '../../changes/left-changes.js'
 import { fenceConnection, withLowPriority } from '../../clickhouse/connection-wrappers.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import {
@@ -80,8 +80,8 @@ interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
   recovered: boolean
   /** When the last load ended, by `performance.now()`. */
   lastLoadAt: number
-  /** Whether a process may have been killed in the middle of a change. */
-  readonly isChangeOpen: () => Promise<boolean>
+  /** Whether a process has left a change to the next one: it was killed, or what it has hidden is to be deleted. */
+  readonly isChangeUnfinished: () => Promise<boolean>
 }
 
 /**
@@ -99,7 +99,7 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
     logFailure: createFailureLog(options.logger, intervals.retryMs),
     recovered: false,
     lastLoadAt: -Infinity,
-    isChangeOpen: lookForOpenChanges(options.store.lookups),
+    isChangeUnfinished: lookForUnfinishedChanges(options.store.lookups),
   }
   const ended = runLoader(run)
   return {
@@ -117,7 +117,7 @@ async function runLoader(run: LoaderRun): Promise<void> {
     try {
       run.woken = new AbortController()
       const waiting = await look(run)
-      const isIdle = waiting === 0 && run.recovered && !(await run.isChangeOpen())
+      const isIdle = waiting === 0 && run.recovered && !(await run.isChangeUnfinished())
       if (isIdle) await pauseUntilWoken(run)
       else await loadUnderLease(run)
       monitor.reportSuccess()

@@ -1,6 +1,7 @@
 /** While the rows of replaced groups of users are deleted, queries leave them out. */
 import { expect, test } from '@jest/globals'
-import { readMoment, readAt } from '../../../src/changes/moment.js'
+import { withHidden } from '../../../src/changes/announce-change.js'
+import { joinMoments, readAt, readMoment } from '../../../src/changes/moment.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { identifier, sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { USER_ROLLUPS, writeOther } from '../../../src/model/rollups.js'
@@ -29,10 +30,15 @@ async function createProject(): Promise<StoredProject> {
   return project
 }
 
-/** Counts the users of Germany and of Austria in each rollup, as queries read it now. */
-async function countUsers({ id }: StoredProject): Promise<unknown> {
+/**
+ * Counts the users of Germany and of Austria in each rollup, as queries read it now.
+ *
+ * @param shards how many stores such as this one the queries read
+ */
+async function countUsers({ id }: StoredProject, shards = 1): Promise<unknown> {
   const { reader, database: name } = database.store
-  const moment = (await readMoment(reader, [id], AbortSignal.timeout(10_000)))!
+  const read = (await readMoment(reader, [id], AbortSignal.timeout(10_000)))!
+  const moment = joinMoments(Array.from({ length: shards }, () => read))
   const counts = USER_ROLLUPS.map(async (rollup) => {
     const { rows } = await reader.query<{ country: string; users: number }>(
       statement(sql`
@@ -44,7 +50,7 @@ GROUP BY country HAVING users > 0`),
     return [rollup.name, rows] as const
   })
   return {
-    isReplacing: moment.isReplacing,
+    isReplacing: moment.replacedBefore !== 0,
     users: Object.fromEntries(await Promise.all(counts)) as Record<string, unknown>,
   }
 }
@@ -74,10 +80,21 @@ test('queries leave replaced rows out until they are deleted', async () => {
   let meanwhile: unknown
   const pausing = (connection: Connection): Connection =>
     pauseBefore(connection, DELETION, async () => {
-      meanwhile = { counted: await countUsers(project), stored: await countStored(project) }
+      const alone = await countUsers(project)
+      // Nothing expires.
+      await withHidden(
+        store.writer,
+        project.id,
+        { keptFrom: '1971-01-01' },
+        async () => undefined,
+        0,
+      )
+      const counted = [alone, await countUsers(project), await countUsers(project, 2)]
+      meanwhile = { counted, stored: await countStored(project) }
     })
   await loadWaiting(pausing(store.writer))
-  expect(meanwhile).toEqual({ counted: { isReplacing: true, users: USERS }, stored: 1 })
+  const replacing = { isReplacing: true, users: USERS }
+  expect(meanwhile).toEqual({ counted: [replacing, replacing, replacing], stored: 1 })
   expect({
     counted: await countUsers(project),
     stored: await countStored(project),

@@ -41,6 +41,7 @@ const SHOP = {
   hasPublicDashboard: false,
   excludedIps: [],
   excludedCountries: [],
+  embedOrigins: [],
   timeZone: null,
   formerToken: null,
   retentionDays: null,

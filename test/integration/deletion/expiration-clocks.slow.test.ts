@@ -140,7 +140,7 @@ test('--force deletes at once by the clock, which the store must share', async (
   )
   expect(await readAges(id, now)).toEqual([100, 200])
   const day = addDays(now, -150).toISOString().slice(0, 10)
-  const forced = await run(`${update} --force`, now)
+  const forced = await run(`${update} --force --wait`, now)
   expect(forced).toMatchObject({
     stderr: `the data from before ${day} is deleted\n`,
     error: undefined,

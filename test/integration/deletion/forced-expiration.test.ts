@@ -1,8 +1,7 @@
 /** An expiration that an operator asks for hides the days at once, and deletes them when services know that sessions are cut. */
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readAt, readMoment } from '../../../src/changes/moment.js'
-import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { readMoment } from '../../../src/changes/moment.js'
 import { forceExpiration } from '../../../src/deletion/expire-projects.js'
 import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
 import type { LoaderContext } from '../../../src/ingest/loader/loader-context.js'
@@ -10,6 +9,7 @@ import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { withDatabase } from '../../support/store/database.js'
+import { countEvents } from '../../support/store/hidden.js'
 import { createContext, deleteUser, finishInterruptedWork } from '../../support/store/loading.js'
 import { newProject, send } from '../../support/world/world.js'
 
@@ -29,20 +29,6 @@ const PATIENT: LoaderContext = {
   ...createContext(),
   finishDeletions: (writer, options) =>
     finishDeletions(writer, { waitMs: 60_000, noticeMs: 1, ...options }),
-}
-
-/** Counts the events that are stored, and those that queries read now. */
-async function countEvents({ id }: StoredProject): Promise<unknown> {
-  const { reader, database: name } = database.store
-  const moment = (await readMoment(reader, [id], AbortSignal.timeout(10_000)))!
-  const count = async (settings = {}): Promise<number> => {
-    const { rows } = await reader.query<{ n: number }>(
-      statement(sql`SELECT toUInt32(count()) AS n FROM events WHERE project_id = ${string(id)}`),
-      { settings },
-    )
-    return rows[0]!.n
-  }
-  return { stored: await count(), read: await count(readAt([id], moment, name)) }
 }
 
 /** Calls `work` while the expiration waits, which is ended then, as if its process were killed. */
@@ -70,10 +56,10 @@ test('the days are hidden at once, also while a user is deleted, and the next lo
   const project = await newProject(store)
   await send(store, project, EVENTS)
   await whileItWaits(project, async () => {
-    expect(await countEvents(project)).toEqual({ stored: 3, read: 2 })
+    expect(await countEvents(store, project.id)).toEqual({ stored: 3, read: 2 })
     await deleteUser(store, project.id, 'gone', PATIENT)
-    expect(await countEvents(project)).toEqual({ stored: 2, read: 1 })
+    expect(await countEvents(store, project.id)).toEqual({ stored: 2, read: 1 })
   })
   await finishInterruptedWork(store.writer)
-  expect(await countEvents(project)).toEqual({ stored: 1, read: 1 })
+  expect(await countEvents(store, project.id)).toEqual({ stored: 1, read: 1 })
 })

@@ -24,6 +24,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   domain: ['shop.example', 'a b', '', 'http://a'],
   timeZone: ['Europe/Berlin', null, 'Mars/Olympus', ''],
   hasPublicDashboard: [true, 'yes'],
+  embedOrigins: [['https://a.example'], ['a'], 'a'],
   excludedIps: [[], ['192.0.2.1'], ['x'], 'x'],
   excludedCountries: [['DE'], ['xx'], null],
   retentionDays: [null, 30, 0, 1.5],

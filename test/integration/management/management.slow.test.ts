@@ -37,8 +37,8 @@ test('a project is created, read, changed and found', async () => {
   const token = expect.stringMatching(/^tallypub_/) as unknown
   const project = {
     ...{ id: 'a1', org: 'acme', ...SHOP, token, formerToken: null, createdAt: NOW.toISOString() },
-    ...{ hasPublicDashboard: false, excludedIps: [], excludedCountries: [], retentionDays: null },
-    ...{ timeZone: null, keepDays: null, shards: [], isDeleting: false },
+    ...{ hasPublicDashboard: false, embedOrigins: [], excludedIps: [], excludedCountries: [] },
+    ...{ timeZone: null, retentionDays: null, keepDays: null, shards: [], isDeleting: false },
   }
   expect([created.status, created.body, created.headers.get('location')]).toEqual([
     201,
@@ -410,6 +410,38 @@ test('a project is deleted once, and a smaller keepDays needs a confirmation', a
   expect(codeOf(await send('GET', '/v1/projects/gone'))).toEqual([404, 'NOT_FOUND'])
 })
 
+test('what a deleted project used stays, for its organization and apart from a later project', async () => {
+  const [leaving, other] = await Promise.all(['leaving', 'other'].map((org) => service.issue(org)))
+  const readUsage = async (key: string | undefined, query: string): Promise<readonly object[]> => {
+    const { body } = await send('GET', `/v1/usage?from=2020-01-01&to=2099-12-31${query}`, {
+      key: key!,
+    })
+    return (body as { usage: readonly object[] }).usage
+  }
+  await put('left', { ...SHOP, org: 'leaving' })
+  const project = await requireProject(service.store.reader, 'left')
+  await sendEvents(service.store, project, [visit('a')])
+  const [used] = await readUsage(leaving, '&project=left')
+  expect(used).toMatchObject({ project: 'left', counted: 1, isDeleted: false })
+  await send('DELETE', '/v1/projects/left')
+  await service.runOperations()
+  const kept = { ...used, bytes: 0, isDeleted: true }
+  for (const query of ['&project=left', '', '&org=leaving', '&limit=1']) {
+    expect(await readUsage(leaving, query)).toEqual([kept])
+  }
+  expect(await readUsage(other, '')).toEqual([])
+  expect(await readUsage(other, '&project=left')).toEqual([])
+  await put('left', { ...SHOP, org: 'other' })
+  const later = await requireProject(service.store.reader, 'left')
+  await sendEvents(service.store, later, [visit('a'), visit('b')])
+  expect(await readUsage(other, '')).toMatchObject([{ counted: 2, isDeleted: false }])
+  expect(await readUsage(leaving, '&project=left')).toEqual([kept])
+  expect(await readUsage(undefined, '&project=left')).toMatchObject([
+    { counted: 2, isDeleted: false },
+    kept,
+  ])
+})
+
 test('the audit log has each change once, with what it changed, and no secret', async () => {
   await put('logged')
   await put('logged')
@@ -429,6 +461,7 @@ test('the audit log has each change once, with what it changed, and no secret', 
           org: null,
           ...SHOP,
           hasPublicDashboard: false,
+          embedOrigins: [],
           excludedIps: [],
           excludedCountries: [],
         },
@@ -475,6 +508,17 @@ test('the status of a project says when its events were', async () => {
     },
     problems: [],
   })
+})
+
+test('a query across the projects of an organization that has none has no rows', async () => {
+  const body = { org: 'nobody', date_range: ['2026-03-01', '2026-03-31'], metrics: ['users'] }
+  for (const more of [{}, { compare: 'previous_period', interval: 'day' }]) {
+    const sent = await send('POST', '/v1/analytics/projects', { body: { ...body, ...more } })
+    expect([sent.status, sent.body]).toMatchObject([
+      200,
+      { data: [], pagination: { returned: 0, total: 0 } },
+    ])
+  }
 })
 
 test('a query across projects has a row for each that the key may see', async () => {

@@ -13,6 +13,8 @@ async function live(shards: number): Promise<void> {
   const dataDir = await aDataDir()
   const service = runService(dataDir, shards)
   const kills: string[] = []
+  const steps: string[] = []
+  const begun = performance.now()
   try {
     await until(() => service.address() !== undefined)
     const { stdout } = await runCli(['key', 'issue', '--admin'], createEnv(dataDir, shards))
@@ -23,6 +25,7 @@ async function live(shards: number): Promise<void> {
       deletedPeople: CUSTOMERS * 2,
       run: `run${shards}`,
       onStep: (step) => {
+        steps.push(`${((performance.now() - begun) / 1_000).toFixed(1)} s ${step}`)
         // Some of the step's requests are on their way by then.
         if (step !== 'send events' && step !== 'delete people') return
         setTimeout(() => {
@@ -31,11 +34,15 @@ async function live(shards: number): Promise<void> {
       },
     })
   } finally {
+    console.info([...steps, `${((performance.now() - begun) / 1_000).toFixed(1)} s`].join('\n'))
     expect(await service.stop()).toBe(0)
   }
   expect(kills).toEqual(['send events', 'delete people'])
   expect(service.unexpectedExits).toEqual([])
 }
 
-test('with two kills, every number is right', () => live(1))
-test('on three shards, too', () => live(3))
+/** For 500 customers, run it with TEST_EFFORT=125. */
+const TIMEOUT_MS = 600_000 + CUSTOMERS * 6_000
+
+test('with two kills, every number is right', () => live(1), TIMEOUT_MS)
+test('on three shards, too', () => live(3), TIMEOUT_MS)

@@ -34,10 +34,27 @@ test('a key in the fragment moves from the address to the storage of the tab', (
   expect(browser.addresses).toEqual(['/explore?period=7days'])
   const later = { ...browser, location: new URL('http://stats.example/explore') }
   expect(findAccess(later)).toEqual(access)
-  forgetKey(browser)
+  forgetKey(browser, access)
   expect(findAccess(later)).toBeUndefined()
-  expect(keepKey(browser, 'other')).toEqual({ ...access, key: 'other' })
+  expect(keepKey(later, 'other')).toEqual({ ...access, key: 'other' })
   expect(findAccess(later)).toEqual({ ...access, key: 'other' })
+})
+
+test('an admin key opens each project with a key of its own', () => {
+  const browser = createBrowser('http://stats.example/explore/shop#key=tallyadmin_1.abc')
+  const admin = { base: 'http://stats.example', key: 'tallyadmin_1.abc' }
+  const opening = { ...admin, project: 'shop' }
+  expect(findAccess(browser)).toEqual(opening)
+  const opened = { ...opening, key: 'abc.def' }
+  expect(keepKey(browser, 'abc.def', opening)).toEqual(opened)
+  const later = (path: string) => ({ ...browser, location: new URL(path, admin.base) })
+  expect(findAccess(later('/explore/shop?period=7days'))).toEqual(opened)
+  expect(findAccess(later('/explore/blog'))).toEqual({ ...admin, project: 'blog' })
+  expect(findAccess(later('/explore'))).toEqual(admin)
+  forgetKey(browser, opened)
+  expect(findAccess(later('/explore/shop'))).toEqual(opening)
+  forgetKey(browser, opening)
+  expect(findAccess(later('/explore/shop'))).toBeUndefined()
 })
 
 test('a public dashboard has no key, even if the tab has one', () => {

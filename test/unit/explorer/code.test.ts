@@ -111,6 +111,22 @@ if (result.ok) console.log(result.data.data)
 else console.error(result.error.code, result.error.details)
 `,
   ],
+  [
+    'a query about all projects with an admin key',
+    { id: 'projects', operation: 'projects', body: { date_range: '30days', metrics: ['users'] } },
+    BY_KEY,
+    `import { createManagement } from '@tallyhouse/client'
+
+const tally = createManagement({
+  url: 'https://stats.example',
+  adminKey: process.env.TALLYHOUSE_ADMIN_KEY ?? '',
+})
+
+const result = await tally.queryProjects({ date_range: '30days', metrics: ['users'] })
+if (result.ok) console.log(result.data.data)
+else console.error(result.error.code, result.error.details)
+`,
+  ],
 ])('the program of %s', (_, query, access, want) => {
   expect(formatProgram(query, access)).toBe(want)
 })

@@ -1,6 +1,6 @@
 /** The intervals that the chart offers for a period. */
 import { describe, expect, test } from '@jest/globals'
-import { divide } from '../../../src/explorer/state/intervals.js'
+import { chooseLineInterval, divide } from '../../../src/explorer/state/intervals.js'
 import {
   DEFAULT_STATE,
   type ExplorerState,
@@ -103,4 +103,20 @@ test.each([
 ] as const)('the automatic interval of %j is asked for as %s', (period, asked) => {
   const state = { ...DEFAULT_STATE, period }
   expect(divide(state, 'UTC', NOW, ALL_TIME)).toMatchObject({ interval: 'auto', asked })
+})
+
+test.each<[ExplorerState['period'], ReturnType<typeof chooseLineInterval>]>([
+  ['live', undefined],
+  ['today', undefined],
+  ['yesterday', undefined],
+  ['24hrs', 'day'],
+  ['7days', 'day'],
+  ['90days', 'day'],
+  [dates('2026-01-01', '2026-04-10'), 'day'],
+  [dates('2026-01-01', '2026-04-11'), 'week'],
+  ['12months', 'week'],
+  [dates('2020-01-01', '2026-01-01'), 'month'],
+  ['all', 'month'],
+])('the line of %j is by %j', (period, interval) => {
+  expect(chooseLineInterval(period, 'UTC', NOW)).toBe(interval)
 })

@@ -39,6 +39,15 @@ test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>(
     (timeZone): [ProjectChanges, ProjectChanges] => [{ timeZone }, { timeZone }],
   ),
   [{ hasPublicDashboard: false }, { hasPublicDashboard: false }],
+  ...[
+    ['https://Intranet.example/', 'https://intranet.example'],
+    ['https://intranet.example:443', 'https://intranet.example'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+  ].map(([given = '', want = '']): [ProjectChanges, ProjectChanges] => [
+    { embedOrigins: [given, given] },
+    { embedOrigins: [want] },
+  ]),
 ])('%j is stored as %j', (given, want) => {
   expect(validateFields(given)).toEqual(want)
 })
@@ -59,6 +68,19 @@ test.each<[ProjectChanges & { id?: string }, RegExp]>([
   [{ domain: 'a..b' }, /is not a host name/],
   [{ domain: '-a.example' }, /is not a host name/],
   [{ domain: '%41.example' }, /is not a host name/],
+  ...[
+    '',
+    '*',
+    'intranet.example',
+    'https://a.example/x',
+    'https://u@a.example',
+    'data:x',
+    'https://a.example?x',
+    "https://a.example; script-src 'unsafe-inline'",
+  ].map((origin): [ProjectChanges, RegExp] => [
+    { embedOrigins: [origin] },
+    /is not the origin of a page, such as https:\/\/intranet.example/,
+  ]),
   [{ excludedCountries: ['de'] }, /^"de" is not a country code/],
   [{ excludedCountries: ['DEU'] }, /is not a country code/],
   ...['', 'Mars/Olympus', '+05:30', ' UTC', 'Europe/Berlin\n', 'local'].map(

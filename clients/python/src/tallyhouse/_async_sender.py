@@ -108,7 +108,8 @@ class AsyncSender:
 
     async def _receive(self, request: httpx.Request, *, is_stream: bool) -> httpx.Response:
         """Sends a request until there is no use in sending it again; returns the last response."""
-        retries = _wire.Retries(self._retries, self._max_wait_seconds)
+        most = 0 if _wire.SENT_ONCE in request.extensions else self._retries
+        retries = _wire.Retries(most, self._max_wait_seconds)
         while True:
             try:
                 response = await self._http.send(request, stream=is_stream)

@@ -8,8 +8,9 @@ import os
 import random
 import urllib.parse
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import AsyncIterable, AsyncIterator, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 import httpx
 
@@ -91,36 +92,74 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
-Upload = bytes | os.PathLike[str]
-"""What is uploaded: the bytes of a file, or its path. A file is read again for each attempt, and is never in memory as a whole."""
+Upload = bytes | os.PathLike[str] | BinaryIO | Iterable[bytes] | AsyncIterable[bytes]
+"""
+What is uploaded: the bytes of a file, its path, a file that is open, or parts as they come. Only bytes are in memory as a whole. A path
+and a file that can seek are read again for each attempt; a file from where it stands. Other parts can be sent once, so such a request
+is not sent again. Only the client for asyncio takes an asynchronous iterable.
+"""
 
 Body = Mapping[str, Any] | Upload | None
 
 CHUNK_BYTES: Final = 1024 * 1024
 
 
-class _File:
-    """The content of a file, from its start each time it is sent."""
+SENT_ONCE: Final = "tallyhouse_sent_once"
+"""The extension of a request whose body cannot be read again."""
 
-    def __init__(self, path: os.PathLike[str]) -> None:
-        self._path = path
+
+class _File:
+    """The content of a file, from the same place each time it is sent."""
+
+    def __init__(self, file: os.PathLike[str] | BinaryIO) -> None:
+        self._file = file
+        self._start = 0 if isinstance(file, os.PathLike) else file.tell()
+
+    @contextmanager
+    def _open(self) -> Generator[BinaryIO, None, None]:
+        if isinstance(self._file, os.PathLike):
+            with open(self._file, "rb") as file:
+                yield file
+        else:
+            self._file.seek(self._start)
+            yield self._file
+
+    def size(self) -> int:
+        with self._open() as file:
+            return file.seek(0, os.SEEK_END) - self._start
 
     def __iter__(self) -> Iterator[bytes]:
-        with open(self._path, "rb") as file:
+        with self._open() as file:
             while chunk := file.read(CHUNK_BYTES):
                 yield chunk
 
 
-class _AsyncFile:
-    """The same from asyncio, without blocking the loop."""
+class _AsyncParts:
+    """Parts for asyncio, each of which is read without blocking the loop."""
 
-    def __init__(self, path: os.PathLike[str]) -> None:
-        self._path = path
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts = parts
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with await asyncio.to_thread(lambda: open(self._path, "rb")) as file:
-            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
-                yield chunk
+        parts = await asyncio.to_thread(iter, self._parts)
+        while (part := await asyncio.to_thread(next, parts, None)) is not None:
+            yield part
+
+
+def _read_parts(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _open_upload(upload: Upload) -> bytes | _File | Iterable[bytes] | AsyncIterable[bytes]:
+    if isinstance(upload, (bytes, AsyncIterable)):
+        return upload
+    if isinstance(upload, os.PathLike):
+        return _File(upload)
+    if hasattr(upload, "read"):
+        file = cast("BinaryIO", upload)
+        return _File(file) if file.seekable() else _read_parts(file)
+    return upload
 
 
 def build_request(
@@ -139,23 +178,28 @@ def build_request(
         )
     method, query, more, media_type, _ = options or Options("GET" if body is None else "POST")
     headers = {"Accept": accept, **_omit_none(more)}
-    content: bytes | _File | _AsyncFile | None = None
-    if isinstance(body, bytes):
-        content = body
-    elif isinstance(body, os.PathLike):
-        headers["Content-Length"] = str(os.path.getsize(body))
-        content = _AsyncFile(body) if isinstance(http, httpx.AsyncClient) else _File(body)
+    json = body if body is None or isinstance(body, Mapping) else None
+    content = None if body is None or isinstance(body, Mapping) else _open_upload(body)
+    if isinstance(content, _File):
+        headers["Content-Length"] = str(content.size())
     if content is not None:
         headers["Content-Type"] = media_type
-    return http.build_request(
+    is_sent_once = content is not None and not isinstance(content, (bytes, _File))
+    is_async = isinstance(http, httpx.AsyncClient)
+    if is_async and not isinstance(content, (bytes, AsyncIterable, type(None))):
+        content = _AsyncParts(content)
+    request = http.build_request(
         method,
         path,
-        json=None if isinstance(body, (bytes, os.PathLike)) else body,
+        json=json,
         content=content,
         params=_omit_none(query) or None,
         headers=headers,
         timeout=timeout,
     )
+    if is_sent_once:
+        request.extensions[SENT_ONCE] = True
+    return request
 
 
 def _omit_none(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2412,6 +2412,7 @@ class ManagedProject(TypedDict):
 
     createdAt: "Time"
     hasPublicDashboard: "HasPublicDashboard"
+    embedOrigins: "EmbedOrigins"
     excludedIps: "ExcludedIps"
     excludedCountries: "ExcludedCountries"
     retentionDays: "RetentionDays"
@@ -2441,6 +2442,7 @@ class NewProject(TypedDict):
     domain: "Domain"
     timeZone: NotRequired["ProjectTimeZone"]
     hasPublicDashboard: NotRequired["HasPublicDashboard"]
+    embedOrigins: NotRequired["EmbedOrigins"]
     excludedIps: NotRequired["ExcludedIps"]
     excludedCountries: NotRequired["ExcludedCountries"]
     retentionDays: NotRequired["RetentionDays"]
@@ -2460,6 +2462,7 @@ class ProjectSettings(TypedDict):
     domain: "Domain"
     timeZone: NotRequired["ProjectTimeZone"]
     hasPublicDashboard: NotRequired["HasPublicDashboard"]
+    embedOrigins: NotRequired["EmbedOrigins"]
     excludedIps: NotRequired["ExcludedIps"]
     excludedCountries: NotRequired["ExcludedCountries"]
     retentionDays: NotRequired["RetentionDays"]
@@ -2474,6 +2477,7 @@ class ProjectChanges(TypedDict):
     domain: NotRequired["Domain"]
     timeZone: NotRequired["ProjectTimeZone"]
     hasPublicDashboard: NotRequired["HasPublicDashboard"]
+    embedOrigins: NotRequired["EmbedOrigins"]
     excludedIps: NotRequired["ExcludedIps"]
     excludedCountries: NotRequired["ExcludedCountries"]
     retentionDays: NotRequired["RetentionDays"]
@@ -2509,6 +2513,10 @@ it creates. `null` or left out: none.
 
 HasPublicDashboard: TypeAlias = bool
 """Whether anyone may see the numbers of the project, at `/share/ID`. By default nobody may."""
+
+
+EmbedOrigins: TypeAlias = list[str]
+"""The origins of pages that may show the public dashboard in a frame: a scheme and a host, without a path. By default none may."""
 
 
 ExcludedIps: TypeAlias = list[str]
@@ -2842,6 +2850,8 @@ class Usage(TypedDict):
     waiting: "Count"
     queries: "Count"
     bytes: "Count"
+    isDeleted: bool
+    """Whether a project that was deleted used this. A later project with the same id has rows of its own."""
 
 
 Count: TypeAlias = int

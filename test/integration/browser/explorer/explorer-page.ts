@@ -78,7 +78,7 @@ const READ = `(() => {
   })
 })()`
 
-/** Opens the page in a profile of its own, with a key in the fragment, and waits for its numbers. @param query such as `?period=7days` */
+/** Opens the page in a profile of its own, with a key in the fragment, and waits for its numbers. @param query such as `?period=7days`, with the rest of a path before it */
 export async function openExplorer(
   browser: Browser,
   { address, key }: { readonly address: string; readonly key: string },

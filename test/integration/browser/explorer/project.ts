@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { issueKey } from '../../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../../src/auth/signing-key.js'
+import type { Store } from '../../../../src/clickhouse/store.js'
 import type { Definition } from '../../../../src/model/definitions.js'
 import { writeDefinition } from '../../../../src/projects/definitions.js'
 import type { NewProject } from '../../../../src/projects/project.js'
@@ -95,6 +96,7 @@ export interface ExploredService {
   readonly id: string
   /** An API key of the project. */
   readonly key: string
+  readonly store: Store
   readonly stop: () => Promise<void>
 }
 
@@ -118,6 +120,7 @@ export async function startExploredService(
     address: service.address,
     id: project.id,
     key: token,
+    store,
     stop: async () => {
       await service.stop()
       await database.drop()

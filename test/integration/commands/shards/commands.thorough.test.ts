@@ -95,7 +95,7 @@ INSERT INTO usage (project_id, day, reason, events) SELECT 'wide', toDate('2026-
   expect((await run(addUser, 'user delete c --project wide')).error).toBe(
     'this would permanently delete user c of project wide, with 1 event in 1 session: add --yes to confirm',
   )
-  expect((await run(addUser, 'user delete c --project wide --yes')).stdout).toBe(
+  expect((await run(addUser, 'user delete c --project wide --yes --wait')).stdout).toBe(
     'deleted user c of project wide, with 1 event in 1 session\n',
   )
   expect((await run(addUser, 'user delete c --project wide --yes')).error).toBe(

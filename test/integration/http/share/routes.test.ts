@@ -10,6 +10,7 @@ import { exchange } from '../raw.js'
 const NAMES = [PROJECT.id, PROJECT.token]
 const READER = {
   ...CALLER,
+  project: { ...CALLER.project, embedOrigins: ['https://a.example', 'https://b.example'] },
   principal: { keyId: `public:${PROJECT.id}`, projectId: PROJECT.id },
   leftMs: 4_000,
 }
@@ -172,6 +173,9 @@ describe('the page', () => {
     expect([answer.status, typeOf(answer)]).toEqual([200, HTML])
     expect(answer.body).toContain(`data-project="${PROJECT.name}"`)
     expect(answer.headers.get('content-security-policy')).not.toContain('unsafe')
+    expect(answer.headers.get('content-security-policy')).toMatch(
+      /; frame-ancestors https:\/\/a\.example https:\/\/b\.example$/,
+    )
     const head = await send('HEAD', `/share/${name}`)
     expect([head.status, head.body]).toEqual([200, ''])
   })
@@ -180,7 +184,7 @@ describe('the page', () => {
     const answer = await send('GET', '/share/another')
     expect([answer.status, typeOf(answer)]).toEqual([404, HTML])
     expect(answer.body).toContain('<h1>There is no public dashboard at this path.</h1>')
-    expect(answer.headers.get('content-security-policy')).not.toContain('unsafe')
+    expect(answer.headers.get('content-security-policy')).toMatch(/; frame-ancestors 'none'$/)
   })
 
   test('is there for GET alone', async () => {
