@@ -36,12 +36,10 @@ export function createReplicaSet(
   }))
   // Until it is asked, each counts as silent.
   const silent = new Set(members)
-  const findActive = (): Member | undefined =>
-    members.find(({ replica }) => replica.name === last.active)
+  const findActive = () => members.find(({ replica }) => replica.name === last.active)
   const choose = (look: Look): void => {
     const former = findActive()
-    const isChange = look.number !== last.number
-    const hasFallen = isAlone(look) && !isAlone(last)
+    const [isChange, hasFallen] = [look.number !== last.number, isAlone(look) && !isAlone(last)]
     last = look
     if (hasFallen) {
       falling.abort(new QuorumFellError())
@@ -71,10 +69,10 @@ export function createReplicaSet(
       return { member, left: leaving.signal }
     },
     note: (from, begunAt, look) => {
-      if (look === undefined) silent.add(from)
-      else silent.delete(from)
+      if (look === undefined) return void silent.add(from)
+      silent.delete(from)
       // A replica that has lost Keeper for a while may have an old row.
-      if (look === undefined || look.number < last.number) return
+      if (look.number < last.number) return
       choose(look)
       if (from === findActive()) seenAt = begunAt
     },

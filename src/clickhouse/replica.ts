@@ -11,8 +11,11 @@ export interface Replica {
   readonly getQuorum: () => number
 }
 
-/** How long an insert waits for the other replicas, in milliseconds. */
-const QUORUM_TIMEOUT_MS = 4_000
+/**
+ * How long an insert waits for the other replicas, in milliseconds. A busy one needs seconds. Those of events are given up at once when a
+ * replica is away, see `getQuorumSignal`.
+ */
+const QUORUM_TIMEOUT_MS = 10_000
 
 /** Builds the settings of every statement that may change a replicated store. */
 export function buildReplicaSettings({ getQuorum }: Replica): ClickHouseSettings {
