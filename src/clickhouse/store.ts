@@ -2,7 +2,11 @@
 import { SECOND_MS } from '../lib/time.js'
 import { connect, type Connection, type Settings, type TraceStatement } from './connection.js'
 import { createBreaker, type BreakerObserver } from './breaker.js'
-import { fenceConnection, observeConnection, type StatementObserver } from './connection-wrappers.js'
+import {
+  fenceConnection,
+  observeConnection,
+  type StatementObserver,
+} from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
 import { readOnce, readQueryLimits } from './query-limits.js'
 import { sql, statement } from './sql.js'

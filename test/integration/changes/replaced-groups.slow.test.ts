@@ -86,7 +86,7 @@ test('queries leave replaced rows out until they are deleted', async () => {
         store.writer,
         project.id,
         { keptFrom: '1971-01-01' },
-        async () => undefined,
+        () => Promise.resolve(undefined),
         0,
       )
       const counted = [alone, await countUsers(project), await countUsers(project, 2)]
