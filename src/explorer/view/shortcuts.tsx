@@ -1,5 +1,5 @@
 /** The shortcuts of the page, with the dialog that lists them and turns them off. */
-import { openSettings } from '../client/settings.js'
+import { openSettings } from './open-settings.js'
 import { useEffect, useState } from 'preact/hooks'
 import { areShortcutsOn, findShortcut, keepShortcutsOn, SHORTCUTS } from '../state/shortcuts.js'
 import { Dialog } from './dialog.js'

@@ -1,6 +1,6 @@
 /** Keeps the state of the page in its address. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { openSettings } from '../client/settings.js'
+import { openSettings } from './open-settings.js'
 import { chooseStep, formatState, parseState } from '../state/address.js'
 import type { Change } from '../state/changes.js'
 import { recall, remember } from '../state/memory.js'
