@@ -122,7 +122,10 @@ const tally = createManagement({
   adminKey: process.env.TALLYHOUSE_ADMIN_KEY ?? '',
 })
 
-const result = await tally.queryProjects({ date_range: '30days', metrics: ['users'] })
+const result = await tally.queryProjects({
+  date_range: '30days',
+  metrics: ['users'],
+})
 if (result.ok) console.log(result.data.data)
 else console.error(result.error.code, result.error.details)
 `,
