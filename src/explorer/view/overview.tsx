@@ -7,7 +7,6 @@ import type { Api } from '../client/api.js'
 import type { ProjectsResponse } from '../client/contract.js'
 import { nameMetric } from '../queries/metrics.js'
 import { buildOverview, OVERVIEW_METRICS, type OverviewView } from '../queries/overview.js'
-import { formatState } from '../state/address.js'
 import { chooseLineInterval } from '../state/intervals.js'
 import type { ExplorerState } from '../state/state.js'
 import { ZoneMenu, useScrollPadding } from './bar.js'
@@ -17,7 +16,7 @@ import { SortHeader } from './details-table.js'
 import { FailureNote, findShown } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { QueryMenu } from './query-menu.js'
-import { useAddress, type ChangeState } from './use-address.js'
+import { formatLink, useAddress, type ChangeState } from './use-address.js'
 import { useAskedState } from './use-asked-state.js'
 import { useResponses } from './use-responses.js'
 import { Change, Value } from './value.js'
@@ -139,7 +138,7 @@ interface RowsProps extends OverviewParts {
 }
 
 function Rows({ state, view, look, projects, rows, isOld }: RowsProps) {
-  const query = formatState(state)
+  const query = formatLink(state)
   const names = useMemo(() => new Map(projects.map(({ id, name }) => [id, name])), [projects])
   if (rows.length === 0) {
     return (
@@ -166,9 +165,7 @@ function Rows({ state, view, look, projects, rows, isOld }: RowsProps) {
           {rows.map(({ project, metrics, comparison, series, error }) => (
             <tr key={project} data-value={project}>
               <th scope="row">
-                <a href={`/explore/${project}${query === '' ? '' : `?${query}`}`}>
-                  {names.get(project) ?? project}
-                </a>
+                <a href={`/explore/${project}?${query}`}>{names.get(project) ?? project}</a>
               </th>
               {error !== undefined && (
                 <td class="quiet" colSpan={OVERVIEW_METRICS.length + 1}>

@@ -12,6 +12,9 @@ export type ChangeState = (change: Change) => void
 /** The address of the state by default. */
 const BY_DEFAULT = 'period=30days'
 
+/** Writes the query string of a link, which shows the same to somebody whose browser remembers something else. */
+export const formatLink = (state: ExplorerState): string => formatState(state) || BY_DEFAULT
+
 /** What the browser keeps with the entry of a dialog that was opened on the page. */
 const OPENED_HERE = 'opened-here'
 
@@ -50,9 +53,7 @@ export function useAddress(
       return
     }
     remember(openSettings(browser), before, next)
-    // A link to it shows the same to somebody whose browser remembers something else.
-    const query = formatState(next) || BY_DEFAULT
-    const address = `${location.pathname}?${query}`
+    const address = `${location.pathname}?${formatLink(next)}`
     if (step === 'replace') history.replaceState(history.state, '', address)
     else history.pushState(next.details === undefined ? null : OPENED_HERE, '', address)
     setState(next)
