@@ -90,7 +90,7 @@ export async function readUsage(
     ? listProjects(reader)
     : listProjectsById(reader, projectIds))
   const all = new Set([...found.map(({ id }) => id), ...deleted.ids])
-  const ids = [...all].toSorted(compareKeys)
+  const ids = [...all].toSorted()
   const rows: Usage[] = []
   for (let first = 0; first < ids.length; first += MAX_PROJECTS) {
     const some = new Set(ids.slice(first, first + MAX_PROJECTS))
@@ -194,7 +194,8 @@ function sumParts(parts: readonly Part[]): readonly Usage[] {
     counts.set(reason, (counts.get(reason) ?? 0) + count)
     periods.set(key, counts)
   }
-  return [...periods.keys()].toSorted(compareKeys).map((key) => {
+  // A line end sorts before the characters of ids, so that projects stay together.
+  return [...periods.keys()].toSorted().map((key) => {
     const [project = '', start = '', deleted] = key.split('\n')
     const isDeleted = deleted === DELETED
     const counts = periods.get(key) ?? new Map<string, number>()
@@ -204,9 +205,6 @@ function sumParts(parts: readonly Part[]): readonly Usage[] {
 }
 
 const DELETED = 'deleted'
-
-/** A line end sorts before the characters of ids, so that projects stay together. */
-const compareKeys = (one: string, other: string): number => (one < other ? -1 : 1)
 
 function toUsage(
   project: string,

@@ -86,7 +86,7 @@ export function connectApi({ base, key }: Access): Api {
   }
   const post = async (path: string, body: object, signal: AbortSignal | null = null) =>
     readBody(await send(path, { method: 'POST', body: JSON.stringify(body), signal }))
-  // Batches do not take it: they are about the project of a key.
+  // Batches are about the project of a key, so a query about all projects is sent by itself.
   async function* askAlone({ id, body }: Query, signal: AbortSignal) {
     const response = await post('/v1/analytics/projects', body, signal)
     yield [{ id, status: 200, body: response } as BatchResult]

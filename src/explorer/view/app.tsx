@@ -1,6 +1,6 @@
 /** The page: the numbers of a project or of all, or the form that asks for a key. */
-import { HOUR_MS } from '../../lib/time.js'
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { HOUR_MS } from '../../lib/time.js'
 import { findAccess, forgetKey, isForAdmin, keepKey, type Access } from '../client/access.js'
 import { connectApi, type Api } from '../client/api.js'
 import { ApiFailure } from '../client/failure.js'

@@ -88,7 +88,7 @@ async function listIds(api: ManagementApi, request: ManagementRequest): Promise<
   const asked = { after: query['cursor'] ?? '', limit: limit + 1, orgs }
   const living = (await listProjectsAfter(writer, asked)).map(({ id }) => id)
   const deleted = await listDeletedProjects(writer, asked)
-  const all = [...new Set([...living, ...deleted])].toSorted((one, other) => (one < other ? -1 : 1))
+  const all = [...new Set([...living, ...deleted])].toSorted()
   const { rows, nextCursor } = cutPage(all, limit, (id) => id)
   const onPage = new Set(rows)
   const keep = (ids: readonly string[]): readonly string[] => ids.filter((id) => onPage.has(id))
