@@ -55,6 +55,16 @@ async function startService() {
   }
 }
 
+/** Stops the page's clock: after some seconds, it would ask again who is there now, with the next action or without one. */
+const STAND_STILL = `{
+  const start = Date.now()
+  window.Date = class extends Date {
+    constructor(...given) {
+      super(...(given.length === 0 ? [start] : given))
+    }
+  }
+  window.setInterval = () => 0
+}`
 const IS_SETTLED = `document.querySelector('main[aria-busy=false]') !== null
   && document.querySelector('.loading, .old') === null`
 const FIRST_ROW = `document.querySelector('dialog tbody th')?.textContent`
@@ -70,8 +80,7 @@ describeInBrowser('the details and the search of the explorer', () => {
   beforeAll(async () => {
     ;[service, browser] = await Promise.all([startService(), startChromium()])
     page = await browser.newPage()
-    // Every 30 seconds the page asks who is there now: a request that no action of this test makes.
-    await page.evaluateOnNewDocument('window.setInterval = () => 0')
+    await page.evaluateOnNewDocument(STAND_STILL)
     page.on('request', (request) => (requests += request.url().endsWith('/batch') ? 1 : 0))
     await act(() => page.goto(service.link))
   })
