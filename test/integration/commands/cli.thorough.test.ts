@@ -12,7 +12,6 @@ import { connectStore } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { runCli, type CliResult } from '../../support/cli/cli.js'
 import { formatServerUrl } from '../../support/cli/commands.js'
-import { thoroughTest } from '../../support/effort.js'
 import {
   createDatabase,
   dropDatabase,
@@ -114,7 +113,7 @@ describe('without a service', () => {
     )
   })
 
-  thoroughTest('keys are issued, listed and revoked', async () => {
+  test('keys are issued, listed and revoked', async () => {
     await output(...CREATE)
     expect(
       await output('key', 'issue', '--project', 'shop', '--name', 'ci', '--expires', '30d'),
@@ -138,7 +137,7 @@ describe('without a service', () => {
     expect(await output('key', 'list', '--project', 'other', '--json')).toBe('[]\n')
   })
 
-  thoroughTest('users and projects are deleted with --yes', async () => {
+  test('users and projects are deleted with --yes', async () => {
     await output(...CREATE)
     await output('key', 'issue', '--project', 'shop')
     const file = path.join(dataDir, 'events.ndjson')
@@ -177,7 +176,7 @@ describe('without a service', () => {
     expect(await output('migrate')).toBe('nothing to apply\n')
   })
 
-  thoroughTest('concurrent commands wait for each other, and no key is lost', async () => {
+  test('concurrent commands wait for each other, and no key is lost', async () => {
     await output(...CREATE)
     const issue = ['key', 'issue', '--project', 'shop']
     const tokens = await Promise.all([output(...issue), output(...issue), output(...issue)])
@@ -251,7 +250,7 @@ describe('with a server', () => {
     expect(JSON.parse(stdout)).toEqual([SHOP])
   })
 
-  thoroughTest.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
     const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: `http://u:secret@${host}:1/x` }
     const { code, stdout, stderr } = await runCli(['migrate'], env)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

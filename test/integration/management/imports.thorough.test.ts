@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operation } from '../../../src/contract/management-api.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { runCli } from '../../support/cli/cli.js'
-import { scaled, thoroughTest } from '../../support/effort.js'
+import { scaled } from '../../support/effort.js'
 import { createEnv, runService } from '../../support/kills/service.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
 import { until } from '../../support/until.js'
@@ -36,7 +36,7 @@ const FORMATS: readonly (readonly [string, () => Promise<string | Buffer>, strin
   ['arrow', () => writeColumnar('ArrowStream', `SELECT ${COLUMNS}`), ''],
 ]
 
-thoroughTest('every format and setting of the command is taken', async () => {
+test('every format and setting of the command is taken', async () => {
   await makeProject('formats')
   const results: unknown[] = []
   for (const [name, make, query] of FORMATS) {
@@ -81,7 +81,7 @@ test('rejected rows are kept with their reasons, and a dry run loads nothing', a
   expect([none.status, none.text]).toEqual([200, ''])
 })
 
-thoroughTest('imports and deletions of users of a project follow each other', async () => {
+test('imports and deletions of users of a project follow each other', async () => {
   await makeProject('ordered')
   await upload('ordered', line('a', { user_id: 'gone' }))
   service.setNow(new Date(NOW.getTime() + 1_000))
@@ -100,24 +100,21 @@ thoroughTest('imports and deletions of users of a project follow each other', as
   expect(rows).toEqual([{ user: 'later' }])
 })
 
-thoroughTest(
-  'an import of a project that is being deleted fails, and its files go with the project',
-  async () => {
-    await makeProject('leaving')
-    const kept = await importFile('leaving', `nope\n${line('a')}`)
-    const begun = await upload('leaving', line('b'))
-    await send('DELETE', '/v1/projects/leaving')
-    expect(await countPieces('leaving', 'rejected')).toBe(1)
-    for (let i = 0; i < 2; i++) await service.runOperations()
-    const { id } = begun.body as Operation
-    expect((await send('GET', `/v1/operations/${id}`)).body).toMatchObject({ state: 'failed' })
-    expect([await countPieces('leaving'), await countPieces('leaving', 'rejected')]).toEqual([0, 0])
-    expect((await send('GET', `/v1/operations/${kept.id}`)).status).toBe(200)
-    expect(codeOf(await upload('leaving', line('c')))).toEqual([404, 'NOT_FOUND'])
-  },
-)
+test('an import of a project that is being deleted fails, and its files go with the project', async () => {
+  await makeProject('leaving')
+  const kept = await importFile('leaving', `nope\n${line('a')}`)
+  const begun = await upload('leaving', line('b'))
+  await send('DELETE', '/v1/projects/leaving')
+  expect(await countPieces('leaving', 'rejected')).toBe(1)
+  for (let i = 0; i < 2; i++) await service.runOperations()
+  const { id } = begun.body as Operation
+  expect((await send('GET', `/v1/operations/${id}`)).body).toMatchObject({ state: 'failed' })
+  expect([await countPieces('leaving'), await countPieces('leaving', 'rejected')]).toEqual([0, 0])
+  expect((await send('GET', `/v1/operations/${kept.id}`)).status).toBe(200)
+  expect(codeOf(await upload('leaving', line('c')))).toEqual([404, 'NOT_FOUND'])
+})
 
-thoroughTest('of two services one runs an import, and both know its state', async () => {
+test('of two services one runs an import, and both know its state', async () => {
   await makeProject('shared')
   const second = await service.start()
   try {
@@ -137,7 +134,7 @@ thoroughTest('of two services one runs an import, and both know its state', asyn
 /** Longer than any other request may take to arrive. */
 const SLOW_MS = 18_000
 
-thoroughTest('an upload may take its time', async () => {
+test('an upload may take its time', async () => {
   await makeProject('slow')
   const { request, answer } = sendSlowly('slow')
   request.write(line('a'))

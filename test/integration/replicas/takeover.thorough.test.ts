@@ -12,7 +12,7 @@ import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
 import { createRandom } from '../../../src/demo/random.js'
-import { scaled, thoroughTest } from '../../support/effort.js'
+import { scaled } from '../../support/effort.js'
 import { describePair } from '../../support/pair/describe-pair.js'
 import { startPair, type Pair } from '../../support/pair/pair.js'
 import {
@@ -173,7 +173,7 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     await Promise.all(connections.map((connection) => connection.close()))
   })
 
-  thoroughTest('lets services learn of a choice before anything is loaded', async () => {
+  test('lets services learn of a choice before anything is loaded', async () => {
     const { database, accounts } = pair.replicas[0].endpoint
     const set = createReplicaSet(
       { database, accounts },
@@ -230,44 +230,40 @@ SELECT toInt32(
     expect(await listLeftovers(a.store)).toEqual([])
   })
 
-  thoroughTest(
-    'deletes users, moves events between sessions and rebuilds rollups as one server does',
-    async () => {
-      const [a, b] = replicated.stores
-      const { store } = a
-      const project = await createWorld(store, [])
-      const send = (...events: readonly object[]): Promise<void> =>
-        feed(b.store, project.id, events)
-      await send(
-        { timestamp: '2026-01-10T10:10:00Z', user_id: 'a', path: '/b', country: 'DE' },
-        { timestamp: '2026-01-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
-        { timestamp: '2026-02-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
-      )
-      await loadWaiting(store.writer)
-      // It comes before a stored session, which then has another country.
-      await send({ timestamp: '2026-01-10T10:00:00Z', user_id: 'a', path: '/a', country: 'FR' })
-      await loadWaiting(store.writer)
-      await expectConsistentFacts(store, project.id)
-      expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+  test('deletes users, moves events between sessions and rebuilds rollups as one server does', async () => {
+    const [a, b] = replicated.stores
+    const { store } = a
+    const project = await createWorld(store, [])
+    const send = (...events: readonly object[]): Promise<void> => feed(b.store, project.id, events)
+    await send(
+      { timestamp: '2026-01-10T10:10:00Z', user_id: 'a', path: '/b', country: 'DE' },
+      { timestamp: '2026-01-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
+      { timestamp: '2026-02-10T10:10:00Z', user_id: 'b', path: '/b', country: 'DE' },
+    )
+    await loadWaiting(store.writer)
+    // It comes before a stored session, which then has another country.
+    await send({ timestamp: '2026-01-10T10:00:00Z', user_id: 'a', path: '/a', country: 'FR' })
+    await loadWaiting(store.writer)
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
 
-      await deleteUser(store, project.id, 'b')
-      await expectConsistentFacts(store, project.id)
-      expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
-      expect(
-        await select(
-          store,
-          sql`SELECT country, count() AS events FROM events WHERE project_id = ${string(project.id)} GROUP BY country`,
-        ),
-      ).toEqual([{ country: 'FR', events: 2 }])
+    await deleteUser(store, project.id, 'b')
+    await expectConsistentFacts(store, project.id)
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(
+      await select(
+        store,
+        sql`SELECT country, count() AS events FROM events WHERE project_id = ${string(project.id)} GROUP BY country`,
+      ),
+    ).toEqual([{ country: 'FR', events: 2 }])
 
-      await rebuildRollups(store.writer, {})
-      expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
-      expect(await listLeftovers(store)).toEqual([])
-      await expectEqualTables()
-    },
-  )
+    await rebuildRollups(store.writer, {})
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+    expect(await listLeftovers(store)).toEqual([])
+    await expectEqualTables()
+  })
 
-  thoroughTest(`loses and doubles no event in ${TAKEOVERS} takeovers (seed ${SEED})`, async () => {
+  test(`loses and doubles no event in ${TAKEOVERS} takeovers (seed ${SEED})`, async () => {
     const random = createRandom(SEED)
     const project = await createWorld(replicated.stores[0].store, [])
     const stores = replicated.stores.map(({ store }) => store)
