@@ -7,7 +7,7 @@ import { MAX_DELETED_USERS } from '../src/deletion/delete-users.js'
 import { forceExpiration } from '../src/deletion/expire-projects.js'
 import { createLogger } from '../src/lib/log.js'
 import { DAY_MS } from '../src/lib/time.js'
-import { requireProject } from '../src/projects/store.js'
+import { markCut, requireProject } from '../src/projects/store.js'
 import { agreeOn } from '../test/support/store/clocks.js'
 import { createContext, deleteUsers, startStreamingLoader } from '../test/support/store/loading.js'
 import { feed } from '../test/support/store/stream.js'
@@ -75,9 +75,13 @@ ORDER BY cityHash64(user_id) LIMIT ${uint32(users)}`),
 async function expire(store: Store): Promise<void> {
   const now = new Date()
   const keepDays = Math.floor((now.getTime() - FIRST_KEPT.getTime()) / DAY_MS)
-  const options = { store, context: createContext(), logger: createLogger('silent') }
+  const options = {
+    logger: createLogger('silent'),
+    markCut: (id: string) => markCut(store.writer, id),
+  }
   const project = await requireProject(store.reader, LARGE)
-  await forceExpiration(options, { ...project, keepDays }, agreeOn(now))
+  const stores = [{ store, context: createContext() }]
+  await forceExpiration(options, stores, { ...project, keepDays }, [agreeOn(now)])
 }
 
 /** Waits until no query sees the rows that are being deleted. */

@@ -22,7 +22,7 @@ import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
 import { startOperations } from '../management/run-operations.js'
-import { getLoader, type OpenedCluster, type OpenedShard } from './open-cluster.js'
+import { getLoader, listExpiring, type OpenedCluster, type OpenedShard } from './open-cluster.js'
 import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 import type { EarlyServer } from './serving/early-server.js'
@@ -135,10 +135,11 @@ function startWorker(
 
 /** Works on a store: loads what is collected, expires, and builds outdated rollups. */
 function work(
-  { opened: { cluster }, now, instruments, access = 'write', ...options }: PartsOptions,
+  { opened, now, instruments, access = 'write', ...options }: PartsOptions,
   { name, store, loader: context }: OpenedShard,
   monitor: LoaderMonitor,
 ): Worker {
+  const { cluster } = opened
   const logger = nameShard(options.logger, name)
   const loader = startStreamingLoader({
     store,
@@ -152,6 +153,7 @@ function work(
     context,
     logger,
     now,
+    findStores: (project) => listExpiring(opened, project),
     markCut: (projectId) => markCut(cluster, projectId),
     onHeld: instruments?.load(name).onHeld,
   })

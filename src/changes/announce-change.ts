@@ -156,13 +156,38 @@ export async function withHidden(
 }
 
 /** Hides rows until they are hidden no longer, or others are. The caller holds the loader lease, and deletes them later by `withHidden`. */
-export async function hide(
+const hide = (
   writer: Connection,
   projectId: string,
   hidden: Hidden,
-  noticeMs = NOTICE_MS,
+  noticeMs: number,
+): Promise<void> => hideAtOnce([{ writer, hidden, noticeMs }], projectId)
+
+/** What a store is to hide. */
+export interface HiddenOn {
+  readonly writer: Connection
+  readonly hidden: Hidden
+  /** How long services take to notice it. */
+  readonly noticeMs?: number | undefined
+}
+
+/**
+ * Hides rows of a project on several stores at one moment: no query sees them on one store and not on another. The caller holds the
+ * loader leases, and deletes the rows later by `withHidden`.
+ *
+ * @param record records that the rows are to be deleted. Queries of a project on several stores wait meanwhile
+ */
+export async function hideAtOnce(
+  stores: readonly HiddenOn[],
+  projectId: string,
+  record: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const change = await announceChange(writer, selectProject(projectId), noticeMs)
-  await change.settle()
-  await change.endHiding(hidden)
+  const changes: (readonly [Change, Hidden])[] = []
+  for (const { writer, hidden, noticeMs } of stores) {
+    changes.push([await announceChange(writer, selectProject(projectId), noticeMs), hidden])
+  }
+  for (const [change] of changes) await change.settle()
+  if (changes.length > 1) for (const [change] of changes) await change.publish()
+  await record()
+  for (const [change, hidden] of changes) await change.endHiding(hidden)
 }

@@ -34,5 +34,6 @@ export const getSkew = ({ host, store }: Clocks): number => host.getTime() - sto
 /** Whether the clocks differ by no more than a minute. */
 export const doClocksAgree = (clocks: Clocks): boolean => Math.abs(getSkew(clocks)) <= MAX_SKEW_MS
 
-/** Returns what the clock shows that is behind the other. */
-export const getEarlier = ({ host, store }: Clocks): Date => (host < store ? host : store)
+/** Returns what the clock shows that is behind all others. */
+export const getEarliest = (clocks: readonly Clocks[]): Date =>
+  new Date(Math.min(...clocks.flatMap(({ host, store }) => [host.getTime(), store.getTime()])))

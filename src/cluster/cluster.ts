@@ -55,6 +55,15 @@ export function locate(
   return [first, ...others]
 }
 
+/** Finds the shards of a project in the order of the cluster, in which the leases of several are taken. @throws as `locate` */
+export function locateInOrder(
+  cluster: Cluster,
+  project: Pick<StoredProject, 'id' | 'shards'>,
+): readonly Shard[] {
+  const located = locate(cluster, project)
+  return cluster.shards.filter((shard) => located.includes(shard))
+}
+
 /**
  * Checks that projects may have a width.
  *

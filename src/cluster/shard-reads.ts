@@ -53,13 +53,27 @@ export const openReader = ([first, ...others]: ProjectShards): Connection =>
       )
 
 /** Returns the earliest of the moments that `find` finds on the shards of a project; null if it finds none. */
-export async function findEarliest(
-  shards: readonly Shard[],
-  find: (shard: Shard) => Promise<Date | null>,
+export const findEarliest = <OneShard>(
+  shards: readonly OneShard[],
+  find: FindMoment<OneShard>,
+): Promise<Date | null> => findMoment(shards, find, Math.min)
+
+/** The same for the latest. */
+export const findLatest = <OneShard>(
+  shards: readonly OneShard[],
+  find: FindMoment<OneShard>,
+): Promise<Date | null> => findMoment(shards, find, Math.max)
+
+type FindMoment<OneShard> = (shard: OneShard) => Promise<Date | null>
+
+async function findMoment<OneShard>(
+  shards: readonly OneShard[],
+  find: FindMoment<OneShard>,
+  choose: (...times: readonly number[]) => number,
 ): Promise<Date | null> {
   const found = await Promise.all(shards.map(find))
-  const moments = found.flatMap((moment) => (moment === null ? [] : [moment.getTime()]))
-  return moments.length === 0 ? null : new Date(Math.min(...moments))
+  const times = found.flatMap((moment) => (moment === null ? [] : [moment.getTime()]))
+  return times.length === 0 ? null : new Date(choose(...times))
 }
 
 /** How many shards of a project are asked for its sizes: senders are spread evenly, so a few tell how large each is. */

@@ -1,6 +1,6 @@
 /** The commands `tallyhouse project create | list | show | status | update | rotate-token | move | widen | delete`. */
 import type { Command } from 'commander'
-import { getLoader, type OpenedCluster } from '../bootstrap/open-cluster.js'
+import { listExpiring, type OpenedCluster } from '../bootstrap/open-cluster.js'
 import { readClocks } from '../clickhouse/clocks.js'
 import { markCut, type ChangedProject } from '../cluster/directory.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
@@ -42,7 +42,7 @@ import {
   parseExpiry,
   WHEN_HELP,
 } from './shared/options.js'
-import { describePending, getContext, nameLines, requireShards } from './shared/shards.js'
+import { describePending, getContext, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface CreateOptions extends FieldOptions {
@@ -195,21 +195,20 @@ async function expireNow(
   project: StoredProject & { readonly keepDays: number },
   end: 'hidden' | 'deleted',
 ): Promise<void> {
-  for (const { name, store } of requireShards(opened.cluster, project)) {
-    const options = {
-      store,
-      context: getLoader(opened, name),
-      logger: createLogger('silent'),
-      markCut: (projectId: string) => markCut(opened.cluster, projectId),
-    }
-    const clocks = await readClocks(store.lookups, context.now)
-    const day = formatDay(await forceExpiration(options, project, clocks, end))
-    const line =
-      end === 'deleted'
-        ? `the data from before ${day} is deleted`
-        : describeLeftRows(`the data from before ${day}`)
-    context.note(nameLines(opened, { name })(line))
+  const stores = listExpiring(opened, project)
+  const options = {
+    logger: createLogger('silent'),
+    markCut: (projectId: string) => markCut(opened.cluster, projectId),
   }
+  const clocks = await Promise.all(
+    stores.map(({ store }) => readClocks(store.lookups, context.now)),
+  )
+  const day = formatDay(await forceExpiration(options, stores, project, clocks, end))
+  context.note(
+    end === 'deleted'
+      ? `the data from before ${day} is deleted`
+      : describeLeftRows(`the data from before ${day}`),
+  )
 }
 
 function addRotateToken(project: Command, context: CommandContext): void {

@@ -1,12 +1,12 @@
 /** Deletes users: the events, the sessions and their share of the rollups. */
-import { hide } from '../changes/announce-change.js'
+import { hideAtOnce } from '../changes/announce-change.js'
 import { LeaseTimeoutError } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { requireProject } from '../projects/store.js'
 import { FieldValueError, MissingError } from '../lib/errors.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
+import { withLoaderLease, withLoaderLeases, type Held } from '../ingest/loader/with-loader-lease.js'
 import { findUnfinishedDeletions, startDeletion } from './journal.js'
 import { readUserHoldings, type UserHoldings } from './holdings.js'
 
@@ -55,10 +55,11 @@ export interface HiddenUsers {
 }
 
 /**
- * Hides users from all queries, on one shard of their project after the other, and starts the deletion of their rows. Events that wait
+ * Hides users from all queries at one moment, on all shards of their project, and starts the deletion of their rows. Events that wait
  * in the inbox are loaded first and deleted with the rest; events with these user ids that arrive later belong to new users. Calling it
  * again goes on after an interruption.
  *
+ * @param shards in the order of the cluster
  * @param userIds at least one, at most `MAX_DELETED_USERS`; an id that is given twice counts once
  * @param found what the interrupted run has stored
  * @throws FieldValueError for none or too many ids, UserError when there is no such project, and what the check rejects with
@@ -71,20 +72,15 @@ export async function hideUsersFromShards(
   found: FoundUsers = {},
 ): Promise<HiddenUsers> {
   const ids = requireUserIds(userIds)
-  let all = found
-  const deletions: (() => Promise<void>)[] = []
-  for (const shard of shards) {
-    const hidden = await findAndHide(shard, projectId, ids, hooks, all)
-    all = hidden.found
-    if (hidden.deletion !== undefined) {
-      const { deletion } = hidden
-      deletions.push(() => finishDeletion(shard, deletion))
-    }
-  }
+  const hidden = await withLoaderLeases(
+    shards,
+    ({ store }) => store.writer,
+    (held) => findAndHide(held, projectId, ids, hooks, found),
+  )
   return {
-    holdings: sumUserHoldings(ids, Object.values(all).flat()),
+    holdings: sumUserHoldings(ids, Object.values(hidden.found).flat()),
     deleteRows: async () => {
-      for (const finish of deletions) await finish()
+      for (const { shard, number } of hidden.deletions) await finishDeletion(shard, number)
     },
   }
 }
@@ -124,29 +120,49 @@ export function sumUserHoldings(
   }
 }
 
-/** Hides users on one shard. Returns what was found so far, with what the shard had of them, and the number of its deletion. */
-const findAndHide = (
-  { name, store: { writer }, loader: context }: LoadedShard,
+/** What is hidden: what was found of the users so far, and the number of the deletion of each shard that has some. */
+interface HiddenOnShards {
+  readonly found: FoundUsers
+  readonly deletions: readonly { readonly shard: LoadedShard; readonly number: number }[]
+}
+
+/** Hides users on all shards at one moment. */
+async function findAndHide(
+  shards: readonly Held<LoadedShard>[],
   projectId: string,
   userIds: readonly string[],
   { check, recordFound }: DeletionHooks,
-  found: FoundUsers,
-): Promise<{ readonly found: FoundUsers; readonly deletion: number | undefined }> =>
-  withLoaderLease(writer, async (fenced) => {
+  foundBefore: FoundUsers,
+): Promise<HiddenOnShards> {
+  let found = foundBefore
+  const holders: { readonly shard: Held<LoadedShard>; readonly users: readonly number[] }[] = []
+  for (const shard of shards) {
+    const { name, fenced, loader } = shard
     await requireProject(fenced, projectId)
     await check()
     const before = await readUserHoldings(fenced, projectId, userIds)
-    await loadWaiting(fenced, context)
+    await loadWaiting(fenced, loader)
     const holdings = await readUserHoldings(fenced, projectId, userIds)
     // A user found only before loading was in an interrupted deletion, which loadWaiting has just finished.
-    const all = { ...found, [name]: merge([...(found[name] ?? []), ...before, ...holdings]) }
-    if (holdings.length === 0) return { found: all, deletion: undefined }
-    await recordFound?.(all)
-    const users = holdings.map(({ user }) => user)
-    const { number } = await startDeletion(fenced, { projectId, users, token: '' })
-    await hide(fenced, projectId, { users }, context.noticeMs)
-    return { found: all, deletion: number }
+    found = { ...found, [name]: merge([...(found[name] ?? []), ...before, ...holdings]) }
+    if (holdings.length > 0) holders.push({ shard, users: holdings.map(({ user }) => user) })
+  }
+  if (holders.length === 0) return { found, deletions: [] }
+  await recordFound?.(found)
+  const deletions: { readonly shard: LoadedShard; readonly number: number }[] = []
+  const hidden = holders.map(({ shard: { fenced, loader }, users }) => ({
+    writer: fenced,
+    hidden: { users },
+    noticeMs: loader.noticeMs,
+  }))
+  await hideAtOnce(hidden, projectId, async () => {
+    for (const { shard, users } of holders) {
+      const { number } = await startDeletion(shard.fenced, { projectId, users, token: '' })
+      deletions.push({ shard, number })
+    }
   })
+  return { found, deletions }
+}
 
 /** Finishes a deletion of the journal, or waits while other holders of the loader lease do. */
 async function finishDeletion(

@@ -2,19 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   doClocksAgree,
-  getEarlier,
+  getEarliest,
   getSkew,
   readClocks,
   type Clocks,
 } from '../clickhouse/clocks.js'
-import { hide } from '../changes/announce-change.js'
+import { hideAtOnce } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection, withLowPriority } from '../clickhouse/connection-wrappers.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
+import { findLatest } from '../cluster/shard-reads.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
+import { withLoaderLease, withLoaderLeases, type Held } from '../ingest/loader/with-loader-lease.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
 import { startRepeating } from '../lib/repeat.js'
@@ -29,17 +30,31 @@ import { finishExpirations } from './expiration-steps.js'
 import { createHoldReporter, type HeldProject, type HoldCounts } from './held-projects.js'
 import { KEYS_END_MS } from './project-deletion-steps.js'
 
-/** What an expiration may change. */
-interface ExpirationOptions {
+/** A store with the context of its loader. */
+export interface LoadedStore {
   readonly store: Store
   readonly context: LoaderContext
+}
+
+interface DeletionOptions {
   readonly logger: Logger
-  /** Records at the home of a cluster what `markCut` records; if left out, the store is the home. */
-  readonly markCut?: ((projectId: string) => Promise<boolean>) | undefined
+  /** Records at the home of a cluster what `markCut` records. */
+  readonly markCut: (projectId: string) => Promise<boolean>
   /** How long services know of a project what they read before, in milliseconds. */
   readonly waitMs?: number
   /** Ends the wait. */
   readonly stop?: AbortSignal
+}
+
+/** What an expiration may change. */
+interface ExpirationOptions extends LoadedStore, Omit<DeletionOptions, 'markCut'> {
+  /** If left out, the store is the home. */
+  readonly markCut?: DeletionOptions['markCut']
+  /**
+   * Finds the stores of a project, in the order of the cluster. Its days go from all of them at one moment, and the first of them decides
+   * which. If left out, each project lives on this store alone.
+   */
+  readonly findStores?: (project: Pick<StoredProject, 'id' | 'shards'>) => readonly LoadedStore[]
 }
 
 interface RepeatedExpirationOptions extends ExpirationOptions {
@@ -82,98 +97,147 @@ export async function expireProjects(
   )
   if (!doClocksAgree(clocks)) return kept.map(({ id }) => ({ projectId: id, hold: 'clocks' }))
   const held: HeldProject[] = []
-  for (const project of kept) {
-    held.push(...(await expireProject(options, project, getEarlier(clocks), cutoffs)))
+  // A shard that is away ends this: projects that it does not concern come first.
+  for (const project of kept.sort((a, b) => a.shards.length - b.shards.length)) {
+    const stores = findAll(options, project)
+    // The first one of its stores expires it.
+    if (stores[0]?.store.lookups !== store.lookups) continue
+    held.push(...(await expireProject(options, stores, project, getEarliest([clocks]), cutoffs)))
   }
   return held
 }
 
+const findAll = (
+  { store, context, findStores = () => [{ store, context }] }: ExpirationOptions,
+  project: KeptProject,
+): readonly LoadedStore[] => findStores(project)
+
 /** Returns the project if it has data that should be deleted by the clock and is kept. */
 async function expireProject(
   options: ExpirationOptions,
+  stores: readonly LoadedStore[],
   project: KeptProject,
   now: Date,
   cutoffs: ReadonlyMap<string, RecordedCutoff>,
 ): Promise<readonly HeldProject[]> {
-  const { store } = options
   const { id, keepDays } = project
-  const newest = await findNewestEventTime(store.lookups, id, now)
+  const newest = await findLatest(stores, ({ store }) =>
+    findNewestEventTime(store.lookups, id, now),
+  )
   if (newest === null) return []
   const facts = { now, keepDays, newest, last: cutoffs.get(id) }
   const { keptFrom, due, hold } = decideCutoff(facts)
   const record = updateRecord(facts, { keptFrom })
-  if (record !== undefined) await writeCutoff(store.writer, id, record)
-  await deleteBefore(options, project, keptFrom, { isForced: false, end: 'deleted' })
-  const isHeld = hold !== undefined && (await hasExpiredData(store.lookups, id, due))
+  if (record !== undefined) await writeCutoffs(stores, id, record)
+  const {
+    store,
+    markCut: mark = (project: string) => markCut(withLowPriority(store.writer), project),
+  } = options
+  const deletion = { isForced: false, end: 'deleted' } as const
+  await deleteBefore({ ...options, markCut: mark }, stores, id, keptFrom, deletion)
+  const isHeld = hold !== undefined && (await haveExpiredData(stores, id, due))
   return isHeld ? [{ projectId: id, hold, keepDays, keptFrom, due }] : []
+}
+
+/** Records a cutoff on all stores of a project: the first of them may be another one later. */
+async function writeCutoffs(
+  stores: readonly LoadedStore[],
+  projectId: string,
+  record: RecordedCutoff,
+): Promise<void> {
+  for (const { store } of stores) await writeCutoff(store.writer, projectId, record)
 }
 
 /**
  * Deletes at once what a project is to keep no longer by the clock, without the limits of `decideCutoff`.
  *
+ * @param stores those of the project, in the order of the cluster
+ * @param clocks those of each of them
  * @param end `hidden` to return when no query counts it any more; the next holder of the loader lease deletes the rows
  * @returns the first day that is kept
  * @throws UserError if the clocks differ by more than a minute
  */
 export async function forceExpiration(
-  options: ExpirationOptions,
-  project: KeptProject,
-  clocks: Clocks,
+  options: DeletionOptions,
+  stores: readonly LoadedStore[],
+  { id, keepDays }: KeptProject,
+  clocks: readonly Clocks[],
   end: 'hidden' | 'deleted' = 'deleted',
 ): Promise<Date> {
-  if (!doClocksAgree(clocks)) {
-    const difference = formatDuration(Math.abs(getSkew(clocks)))
+  const wrong = clocks.find((one) => !doClocksAgree(one))
+  if (wrong !== undefined) {
+    const difference = formatDuration(Math.abs(getSkew(wrong)))
     throw new UserError(
       `the clocks of this host and the store differ by ${difference}, so nothing was deleted: synchronize them, with NTP for instance, then run this again`,
     )
   }
-  const { store } = options
-  const { keepDays } = project
-  const now = getEarlier(clocks)
+  const now = getEarliest(clocks)
   const keptFrom = getFirstKeptDay(now, keepDays)
-  await writeCutoff(store.writer, project.id, { keptFrom, keepDays, recordedAt: now })
-  await deleteBefore(options, project, keptFrom, { isForced: true, end })
+  await writeCutoffs(stores, id, { keptFrom, keepDays, recordedAt: now })
+  await deleteBefore(options, stores, id, keptFrom, { isForced: true, end })
   return keptFrom
 }
 
 /**
  * Deletes the data of a project before a day. The first call for such data only records that sessions will be cut, unless the
  * deletion is forced: services answer for some seconds by what they read about the project before. Then the days are hidden at once, and
- * deleted after these seconds.
+ * deleted after these seconds. Those of a project on several stores are hidden first, too, so that they are on all stores at one moment.
  */
 async function deleteBefore(
-  { store, context, logger, waitMs = KEYS_END_MS, stop, ...options }: ExpirationOptions,
-  { id: projectId, shards }: KeptProject,
+  { logger, markCut: mark, waitMs = KEYS_END_MS, stop }: DeletionOptions,
+  stores: readonly LoadedStore[],
+  projectId: string,
   firstKept: Date,
   { isForced, end }: { readonly isForced: boolean; readonly end: 'hidden' | 'deleted' },
 ): Promise<void> {
-  if (!(await hasExpiredData(store.lookups, projectId, firstKept))) return
-  const writer = withLowPriority(store.writer)
-  const mark = options.markCut ?? ((id: string) => markCut(writer, id))
+  if (!(await haveExpiredData(stores, projectId, firstKept))) return
   const isNew = await mark(projectId)
   if (isNew && !isForced) return
   const keptFrom = formatDay(firstKept)
-  const { noticeMs } = context
-  // Another shard may have recorded it a moment ago.
-  const isKnown = !isNew && shards.length <= 1
-  const isBegun = await withLoaderLease(writer, async (fenced) => {
-    await finishInterruptedWork(fenced, context)
-    // Another service may have done it while this one waited for the lease.
-    if (!(await hasExpiredData(fenced, projectId, firstKept))) return false
-    await startExpiration(fenced, { projectId, keptFrom })
-    if (isKnown && end === 'deleted') await finishExpirations(fenced, { waitMs: 0, noticeMs })
-    else await hide(fenced, projectId, { keptFrom }, noticeMs)
-    return true
+  const isKnown = !isNew && stores.length === 1
+  const getWriter = ({ store: { writer } }: LoadedStore): Connection =>
+    withLowPriority(stop === undefined ? writer : fenceConnection(writer, stop))
+  const isBegun = await withLoaderLeases(stores, getWriter, async (held) => {
+    const expired: Held<LoadedStore>[] = []
+    for (const one of held) {
+      await finishInterruptedWork(one.fenced, one.context)
+      // Another service may have done it while this one waited for the lease.
+      if (await hasExpiredData(one.fenced, projectId, firstKept)) expired.push(one)
+    }
+    const start = async (): Promise<void> => {
+      for (const { fenced } of expired) await startExpiration(fenced, { projectId, keptFrom })
+    }
+    if (isKnown && end === 'deleted') {
+      await start()
+      await finishAll(expired)
+    } else {
+      const hidden = expired.map(({ fenced, context: { noticeMs } }) => ({
+        writer: fenced,
+        hidden: { keptFrom },
+        noticeMs,
+      }))
+      await hideAtOnce(hidden, projectId, start)
+    }
+    return expired.length > 0
   })
-  if (end === 'hidden') return
-  if (isBegun && !isKnown) {
+  if (end === 'hidden' || !isBegun) return
+  if (!isKnown) {
     await sleep(waitMs, undefined, { signal: stop })
-    await withLoaderLease(writer, async (fenced) => {
-      await finishInterruptedWork(fenced, context)
-      await finishExpirations(fenced, { waitMs: 0, noticeMs })
-    })
+    for (const one of stores) {
+      await withLoaderLeases([one], getWriter, async (held) => {
+        for (const { fenced, context } of held) await finishInterruptedWork(fenced, context)
+        await finishAll(held)
+      })
+    }
   }
-  if (isBegun) logger.info({ projectId, keptFrom }, 'deleted what the project keeps no longer')
+  logger.info({ projectId, keptFrom }, 'deleted what the project keeps no longer')
+}
+
+/** Deletes the rows of the expirations of some stores. */
+async function finishAll(held: readonly Held<LoadedStore>[]): Promise<void> {
+  for (const { fenced, context } of held) {
+    await finishExpirations(fenced, { waitMs: 0, noticeMs: context.noticeMs })
+  }
 }
 
 /** Runs `expireProjects` at once and then every hour. Returns a function that stops after the current statement. */
@@ -192,6 +256,17 @@ export function startExpirations(options: RepeatedExpirationOptions): () => Prom
       logger.warn({ err: error }, 'data that is kept no longer could not be deleted')
     }
   }, HOUR_MS)
+}
+
+async function haveExpiredData(
+  stores: readonly LoadedStore[],
+  projectId: string,
+  firstKept: Date,
+): Promise<boolean> {
+  const found = await Promise.all(
+    stores.map(({ store }) => hasExpiredData(store.lookups, projectId, firstKept)),
+  )
+  return found.includes(true)
 }
 
 async function hasExpiredData(

@@ -1,7 +1,7 @@
 /** Runs operations in the background. A process that is killed leaves its operation to the next one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaseTimeoutError, withLease } from '../clickhouse/lease/lease.js'
-import { findShard, locate, type Cluster, type Shard } from '../cluster/cluster.js'
+import { findShard, locate, locateInOrder, type Cluster, type Shard } from '../cluster/cluster.js'
 import type { DeletionResult } from '../contract/management-api.js'
 import { deleteProjectFromShards, sumProjectHoldings } from '../deletion/delete-from-shards.js'
 import { deleteUsersFromShards } from '../deletion/delete-users.js'
@@ -320,7 +320,10 @@ async function deleteSomeUsers(
   { record }: Pick<ImportRun, 'record'>,
 ): Promise<DeletionResult> {
   const project = await requireProject(cluster.home.store.writer, projectId)
-  const shards = locate(cluster, project).map((shard) => ({ ...shard, loader: getContext(shard) }))
+  const shards = locateInOrder(cluster, project).map((shard) => ({
+    ...shard,
+    loader: getContext(shard),
+  }))
   const { events, users, unknownUserIds } = await deleteUsersFromShards(
     shards,
     projectId,

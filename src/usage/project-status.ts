@@ -1,9 +1,9 @@
 /** Says how a project is doing: its events, what waits, what was rejected lately, and what is wrong with it. */
-import { doClocksAgree, getEarlier, readClocks } from '../clickhouse/clocks.js'
+import { doClocksAgree, getEarliest, readClocks } from '../clickhouse/clocks.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
-import { locate, type Cluster, type Shard } from '../cluster/cluster.js'
-import { findEarliest } from '../cluster/shard-reads.js'
+import { locate, locateInOrder, type Cluster } from '../cluster/cluster.js'
+import { findEarliest, findLatest } from '../cluster/shard-reads.js'
 import { decideCutoff } from '../deletion/cutoff.js'
 import { readCutoffs } from '../deletion/cutoff-store.js'
 import { HOLD_REASONS } from '../deletion/held-projects.js'
@@ -69,7 +69,7 @@ export async function readProjectStatus(
   const shards = locate(cluster, project)
   const [firstEventAt, lastEventAt, waiting, reasons, samples] = await Promise.all([
     findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, projectId)),
-    findLastEvent(shards, projectId, now()),
+    findLatest(shards, ({ store }) => findNewestEventTime(store.reader, projectId, now())),
     // Events may wait on a shard that the project has left.
     Promise.all(cluster.shards.map(({ store }) => readWaiting(store.writer, projectId))),
     Promise.all(shards.map(({ store }) => readReasons(store.writer, projectId))),
@@ -93,18 +93,6 @@ export async function readProjectStatus(
     },
     problems: await findProblems(cluster, project, { firstEventAt, lagMs, now }),
   }
-}
-
-async function findLastEvent(
-  shards: readonly Shard[],
-  projectId: string,
-  now: Date,
-): Promise<Date | null> {
-  const found = await Promise.all(
-    shards.map(({ store }) => findNewestEventTime(store.reader, projectId, now)),
-  )
-  const times = found.flatMap((time) => (time === null ? [] : [time.getTime()]))
-  return times.length === 0 ? null : new Date(Math.max(...times))
 }
 
 interface Waiting {
@@ -199,18 +187,20 @@ async function findHold(
 ): Promise<string | undefined> {
   const { id, keepDays } = project
   if (keepDays === null || firstEventAt === null) return undefined
-  for (const { store } of locate(cluster, project)) {
-    const clocks = await readClocks(store.lookups, now)
-    if (!doClocksAgree(clocks)) {
-      return 'the clocks of this host and the store differ, so no data is deleted: synchronize them'
-    }
-    const time = getEarlier(clocks)
-    const newest = await findNewestEventTime(store.lookups, id, time)
-    if (newest === null) continue
-    const last = (await readCutoffs(store.writer)).get(id)
-    const { hold, due } = decideCutoff({ now: time, keepDays, newest, last })
-    if (hold === undefined || firstEventAt >= due) continue
-    return `data from before ${formatDay(due)} is kept longer than ${keepDays} days, because ${HOLD_REASONS[hold]}`
+  const shards = locateInOrder(cluster, project)
+  const clocks = await Promise.all(shards.map(({ store }) => readClocks(store.lookups, now)))
+  if (!clocks.every(doClocksAgree)) {
+    return 'the clocks of this host and the store differ, so no data is deleted: synchronize them'
   }
-  return undefined
+  const time = getEarliest(clocks)
+  const newest = await findLatest(shards, ({ store }) =>
+    findNewestEventTime(store.lookups, id, time),
+  )
+  if (newest === null) return undefined
+  const [first] = shards
+  const last = first && (await readCutoffs(first.store.writer)).get(id)
+  const { hold, due } = decideCutoff({ now: time, keepDays, newest, last })
+  return hold === undefined || firstEventAt >= due
+    ? undefined
+    : `data from before ${formatDay(due)} is kept longer than ${keepDays} days, because ${HOLD_REASONS[hold]}`
 }

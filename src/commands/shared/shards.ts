@@ -8,7 +8,7 @@ import type { StoredProject } from '../../projects/project.js'
 import { requireProject } from '../../projects/store.js'
 
 /**
- * Returns the stores that a project lives on; all stores without a project. A single store is not asked.
+ * Returns the stores that a project lives on, in the order of the cluster; all stores without a project. A single store is not asked.
  *
  * @throws UserError when a cluster has no such project
  */
@@ -18,7 +18,7 @@ export async function findStores(
 ): Promise<readonly OpenedShard[]> {
   if (stores.length === 1 || projectId === undefined) return stores
   const shards = requireShards(cluster, await requireProject(store.reader, projectId))
-  return shards.flatMap(({ name }) => stores.filter((one) => one.name === name))
+  return stores.filter(({ name }) => shards.some((one) => one.name === name))
 }
 
 /**

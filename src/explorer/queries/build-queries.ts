@@ -6,11 +6,25 @@ import { buildDetailsQueries } from './details.js'
 import { buildFunnelQueries } from './funnel.js'
 import { selectsEvents, type KnownValues } from './filters.js'
 import { buildMetrics, listGoalMetrics } from './metrics.js'
-import { buildComparison, buildScope, buildScopeInUtc, buildTabScope, groupBy } from './scope.js'
+import {
+  buildComparison,
+  buildScope,
+  buildScopeInUtc,
+  buildTabScope,
+  groupBy,
+  isCompared,
+} from './scope.js'
 import type { Query } from '../client/contract.js'
 
 /** The id of the query which properties events have: each gets a tab. */
 export const PROPERTIES = 'properties'
+
+/** The query since when events are counted: all time begins then. */
+export const SINCE: Query = {
+  id: 'since',
+  operation: 'query',
+  body: { date_range: 'all', metrics: ['events'] },
+}
 
 /** How many rows a panel has. */
 const PANEL_ROWS = 8
@@ -20,9 +34,17 @@ const PANEL_ROWS = 8
  * They are answered in about this order: what is at the top of the page comes first.
  *
  * @param known the values that the dialog can search, once they have been answered
+ * @param asksSince whether to ask since when events are counted, for a page that does not know its project
  */
-export function buildQueries(state: AskedState, known?: KnownValues): readonly Query[] {
+export function buildQueries(
+  state: AskedState,
+  {
+    known,
+    asksSince = false,
+  }: { readonly known?: KnownValues | undefined; readonly asksSince?: boolean } = {},
+): readonly Query[] {
   return [
+    ...(asksSince && isCompared(state) ? [SINCE] : []),
     {
       id: 'cards',
       operation: 'query',

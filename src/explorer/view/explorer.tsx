@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Access } from '../client/access.js'
 import type { Api } from '../client/api.js'
 import type { Query, ValuesResponse } from '../client/contract.js'
-import { buildQueries, PROPERTIES } from '../queries/build-queries.js'
+import { buildQueries, PROPERTIES, SINCE } from '../queries/build-queries.js'
 import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
 import type { KnownValues } from '../queries/filters.js'
 import { FUNNEL } from '../queries/funnel.js'
@@ -15,6 +15,7 @@ import { ChartSection } from './chart-section.js'
 import { DetailsDialog } from './details.js'
 import { FunnelDialog, type FunnelDialogProps } from './funnel-dialog.js'
 import { Panel } from './panel.js'
+import { PaperHeader } from './paper-header.js'
 import { FailureNote, findCommonFailure, findShown, type Parts } from './parts.js'
 import { FirstEvent, useProject } from './project.js'
 import { Shortcuts } from './shortcuts.js'
@@ -38,25 +39,28 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const { name, project, zone: ownZone } = useProject(api, access, browser, () => responses.renew())
   const division = divide(state, state.zone ?? ownZone, now(), allTime)
   const asked = useAskedState(state, division.asked, browser, now)
-  const queries = useMemo(() => buildQueries(asked, known), [asked, known])
+  // Without a key the page does not know its project.
+  const asksSince = access.key === undefined
+  const build = () => buildQueries(asked, { known, asksSince })
+  const queries = useMemo(build, [asked, known, asksSince])
   const responses = useResponses(api, queries, browser, now)
   const { failure, isAsking } = responses
   useEffect(() => {
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
   }, [failure])
   const find = (id: string) => queries.find((one) => one.id === id)
-  const named = findShown<ValuesResponse>({ responses }, find(PROPERTIES))
-  const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
+  const properties = readProperties({ responses }, find(PROPERTIES))
   useKnownValues({ responses }, find(DETAILS_VALUES), setKnown)
   const common = findCommonFailure({ responses }, queries)
   const atTop = failure ?? common
-  const since = project?.firstEventAt ?? undefined
+  const since = project?.firstEventAt ?? findBeginning({ responses }, find(SINCE.id))
   const site = project && `https://${project.domain}`
   const parts = { state, change, ownZone, responses, access, api, common, since, site }
   const source = { state: asked, api, now, properties, projectId: project?.id }
   useAllTime(parts, find('cards'), setAllTime)
   return (
     <>
+      <PaperHeader {...parts} name={name} totals={find('cards')} />
       <Bar {...parts} {...{ source, project, name }} totals={find('cards')} live={find('now')} />
       <main aria-busy={isAsking}>
         {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
@@ -102,6 +106,26 @@ function Dialogs({ queries, known, source, ...parts }: DialogsProps) {
       <DetailsDialog {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )
+}
+
+/** The names of the properties that events have; none until they are known. */
+function readProperties(
+  { responses }: Pick<Parts, 'responses'>,
+  query: Query | undefined,
+): readonly string[] {
+  const named = findShown<ValuesResponse>({ responses }, query)
+  return named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
+}
+
+/** Reads from the response about all time when the first event was; undefined while that is not known, or there is none. */
+function findBeginning(
+  { responses }: Pick<Parts, 'responses'>,
+  query: Query | undefined,
+): string | undefined {
+  const shown = findShown({ responses }, query)
+  if (shown.kind !== 'ready') return undefined
+  const { data, period } = shown.body
+  return data.some(({ metrics }) => metrics.events !== 0) ? period.from : undefined
 }
 
 /**

@@ -9,3 +9,21 @@ export const withLoaderLease = <Result>(
   work: (fenced: Connection) => Promise<Result>,
 ): Promise<Result> =>
   withLease(writer, 'loader', ({ signal }) => work(fenceConnection(writer, signal)))
+
+/** A store whose loader lease is held. */
+export type Held<One> = One & {
+  /** Refuses statements once the lease is lost. */
+  readonly fenced: Connection
+}
+
+/** Runs `work` under the loader leases of several stores. All who do so take them in the order of the cluster, so that nobody waits for the other. */
+export const withLoaderLeases = <One extends object, Result>(
+  [first, ...others]: readonly One[],
+  getWriter: (one: One) => Connection,
+  work: (held: readonly Held<One>[]) => Promise<Result>,
+): Promise<Result> =>
+  first === undefined
+    ? work([])
+    : withLoaderLease(getWriter(first), (fenced) =>
+        withLoaderLeases(others, getWriter, (rest) => work([{ ...first, fenced }, ...rest])),
+      )

@@ -7,6 +7,7 @@ import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
 import type { LoaderContext } from '../../../src/ingest/loader/loader-context.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { markCut } from '../../../src/projects/store.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { withDatabase } from '../../support/store/database.js'
 import { countEvents } from '../../support/store/hidden.js'
@@ -34,13 +35,16 @@ const PATIENT: LoaderContext = {
 /** Calls `work` while the expiration waits, which is ended then, as if its process were killed. */
 async function whileItWaits(project: StoredProject, work: () => Promise<void>): Promise<void> {
   const ending = new AbortController()
+  const { store } = database
   const options = {
-    store: database.store,
-    context: PATIENT,
     logger: createLogger('silent'),
-    ...{ waitMs: 600_000, stop: ending.signal },
+    markCut: (id: string) => markCut(store.writer, id),
+    waitMs: 600_000,
+    stop: ending.signal,
   }
-  const expiring = forceExpiration(options, { ...project, keepDays: KEEP_DAYS }, agreeOn(NOW))
+  const stores = [{ store, context: PATIENT }]
+  const kept = { ...project, keepDays: KEEP_DAYS }
+  const expiring = forceExpiration(options, stores, kept, [agreeOn(NOW)])
   const isBegun = async (): Promise<boolean> => {
     const moment = await readMoment(database.store.reader, [project.id], ending.signal)
     return moment?.isHiding === true

@@ -5,7 +5,7 @@ import type { Page } from 'puppeteer-core'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import { describeExplorer } from './describe-explorer.js'
 import { openExplorer } from './explorer-page.js'
-import { isShown, readAttribute } from './read-page.js'
+import { isShown, readAttribute, readTexts } from './read-page.js'
 
 const DETAILS = encodeURIComponent(JSON.stringify(['page:path', '', 'users', 'desc', 0]))
 
@@ -218,15 +218,27 @@ describeExplorer('the explorer', (started) => {
   })
 
   test('on paper there are the numbers, and not what only works on a screen', async () => {
-    const { page, close } = await openExplorer(started().browser, started().service)
+    const { page, close } = await openExplorer(
+      started().browser,
+      started().service,
+      '?period=2026-02-01..2026-02-28&zone=Europe/Berlin&filters=[["country","is","DE"],["browser","isNot","Safari"]]',
+    )
+    const shown = () =>
+      Promise.all(
+        [
+          '.card data',
+          '.plot svg',
+          '.rows data',
+          '.controls',
+          '.query',
+          '.bar',
+          '.paper-header',
+        ].map((selector) => isShown(page, selector)),
+      )
+    expect(await shown()).toEqual([true, true, true, true, true, true, false])
     await page.emulateMediaType('print')
-    expect(
-      await Promise.all(
-        ['.card data', '.plot svg', '.rows data', '.controls', '.query'].map((selector) =>
-          isShown(page, selector),
-        ),
-      ),
-    ).toEqual([true, true, true, false, false])
+    expect(await shown()).toEqual([true, true, true, false, false, false, true])
+    expect(await readTexts(page, '.paper-header p')).toEqual([])
     await close()
   })
 })

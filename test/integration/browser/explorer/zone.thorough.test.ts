@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'puppeteer-core'
 import { describeExplorer } from './describe-explorer.js'
 import type { ExplorerPage } from './explorer-page.js'
+import { readTexts } from './read-page.js'
 
 const PERIOD = '?period=2026-02-01..2026-02-03'
 const ZONE = 'Asia/Kolkata'
@@ -43,6 +44,24 @@ describeExplorer(
       await page.waitForSelector('.card data')
       expect(await readZone(page)).toBe(ZONE)
       await context.close()
+    })
+
+    test('it compares nothing with a time before the first event, either', async () => {
+      const page = await started().browser.newPage()
+      const open = async (period: string): Promise<void> => {
+        await page.goto(`${started().service.address}/share/known?period=${period}`)
+        await page.waitForSelector('.legend')
+      }
+      await open('2025-12-10..2026-01-31')
+      await page.waitForSelector('.chart .limits')
+      expect(await readTexts(page, '.chart .limits')).toEqual([
+        'Not compared: events are counted since Tue 9 Dec 2025.',
+      ])
+      expect(await page.$$('.change, .of-compared, .compared')).toEqual([])
+      await open('2026-02-01..2026-02-28')
+      await page.waitForSelector('.change')
+      expect(await readTexts(page, '.chart .limits')).toEqual([])
+      await page.close()
     })
   },
   { id: 'known', timeZone: ZONE, hasPublicDashboard: true },
