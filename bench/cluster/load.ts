@@ -1,6 +1,6 @@
 /** Loads events into one shard, and into several beside each other. */
 import type { Cluster, Shard } from '../../src/cluster/cluster.js'
-import { chooseShard } from '../../src/cluster/sender.js'
+import { chooseShard } from '../../src/cluster/choose-shard.js'
 import { importEvents } from '../../test/support/store/loading.js'
 import { ARRIVAL, createFullEvent, streamChunks } from '../shared/loading.js'
 

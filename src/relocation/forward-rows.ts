@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { sql, statement, uint64 } from '../clickhouse/sql.js'
 import { locate, type Cluster, type Shard } from '../cluster/cluster.js'
-import { chooseShard } from '../cluster/sender.js'
+import { chooseShard } from '../cluster/choose-shard.js'
 import {
   readFields,
   type FieldNeeds,

@@ -1,6 +1,6 @@
 /** Queries of a project across two shards that count users last: the bytes of counting all at once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { chooseShard } from '../../src/cluster/sender.js'
+import { chooseShard } from '../../src/cluster/choose-shard.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
 import { answerWithUsersLast } from '../support/cluster/users-last.js'

@@ -1,6 +1,6 @@
 /** Writes the validated events of a request to the inboxes of their project's shards. */
 import { randomUUID } from 'node:crypto'
-import { chooseShard } from '../../cluster/sender.js'
+import { chooseShard } from '../../cluster/choose-shard.js'
 import type { SentEvent } from '../../contract/collector-api.js'
 import { LIMIT_MESSAGES } from '../../model/event-fields.js'
 import type { StoredProject } from '../../projects/project.js'

@@ -3,7 +3,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string, uint32, type Sql } from '../../clickhouse/sql.js'
 import { isClickHouseError } from '../../clickhouse/errors.js'
 import { INLINED } from '../../clickhouse/temporary-tables.js'
-import { writeHasOwnId, writeIndexOf } from '../../cluster/sender.js'
+import { writeHasOwnId, writeIndexOf } from '../../cluster/choose-shard.js'
 import { deleteRows } from '../../deletion/delete-rows.js'
 import { MOVED_TABLES, nameTable } from './moved-tables.js'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { locate, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
-import { chooseShard } from '../../../src/cluster/sender.js'
+import { chooseShard } from '../../../src/cluster/choose-shard.js'
 import type { SentEvent } from '../../../src/contract/collector-api.js'
 import {
   createCollect,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, strings } from '../../../src/clickhouse/sql.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
-import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
+import { chooseShard, type SenderFields } from '../../../src/cluster/choose-shard.js'
 import {
   importIntoCluster,
   type ClusterImportOptions,

@@ -1,7 +1,7 @@
 /** A project across two shards, asked over HTTP: its data is that of both, and answers are kept until either changes. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
-import { chooseShard } from '../../../src/cluster/sender.js'
+import { chooseShard } from '../../../src/cluster/choose-shard.js'
 import { createProject } from '../../../src/projects/store.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { placeOn } from '../../support/cluster/senders.js'

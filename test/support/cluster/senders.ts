@@ -1,5 +1,5 @@
 /** Events with their senders and shards. The stored events lie by these numbers, so none of them may change. */
-import type { Placement, SenderFields } from '../../../src/cluster/sender.js'
+import type { Placement, SenderFields } from '../../../src/cluster/choose-shard.js'
 
 /** The placement of a project that lives across a number of shards and was never widened. */
 export const placeOn = (width: number): Placement => ({

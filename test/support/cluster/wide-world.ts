@@ -16,7 +16,7 @@ import { createQueryRunner, createStreamRunner } from '../../../src/clickhouse/r
 import { locate, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
-import { chooseShard } from '../../../src/cluster/sender.js'
+import { chooseShard } from '../../../src/cluster/choose-shard.js'
 import type {
   AnalyticsQueryResponse,
   ExportRequest,

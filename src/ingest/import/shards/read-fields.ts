@@ -3,7 +3,7 @@
  * far as needed, because `JSON.parse` takes the last value of a name that occurs several times. The loader takes the first
  * that is not null. It rejects lines that are not valid JSON, so it does not matter what is read from them.
  */
-import { hasOwnId } from '../../../cluster/sender.js'
+import { hasOwnId } from '../../../cluster/choose-shard.js'
 import {
   findName,
   isString,

@@ -1,6 +1,6 @@
 /** Decides which stores an import writes to, and which of them each row goes to. */
 import { locate, type Cluster, type ProjectShards } from '../../../cluster/cluster.js'
-import { chooseShard, type Placement } from '../../../cluster/sender.js'
+import { chooseShard, type Placement } from '../../../cluster/choose-shard.js'
 import { findProject, listProjects } from '../../../projects/store.js'
 import { resolveTimestamp } from '../timestamps/resolve-timestamps.js'
 import { readFields, type FieldNeeds, type RoutingFields } from './read-fields.js'

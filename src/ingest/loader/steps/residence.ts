@@ -1,6 +1,6 @@
 /** Tells the rows of projects, and of users of wide projects, that live on another shard: they are forwarded, not loaded. */
 import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
-import { writeHasOwnId, writeIndexOf } from '../../../cluster/sender.js'
+import { writeHasOwnId, writeIndexOf } from '../../../cluster/choose-shard.js'
 import { POSITION } from '../../inbox/position.js'
 import { readField } from './validate-rows.js'
 import type { LoadTables } from './shared/load-tables.js'

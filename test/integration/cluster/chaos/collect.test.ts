@@ -5,7 +5,7 @@ import { withLease } from '../../../../src/clickhouse/lease/lease.js'
 import { getPort } from '../../../../src/clickhouse/embedded/member.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
-import { chooseShard } from '../../../../src/cluster/sender.js'
+import { chooseShard } from '../../../../src/cluster/choose-shard.js'
 import type { ApiError } from '../../../../src/contract/errors.js'
 import {
   createCollect,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import { NOTICE_MS } from '../../../../src/changes/timing.js'
-import { chooseShard } from '../../../../src/cluster/sender.js'
+import { chooseShard } from '../../../../src/cluster/choose-shard.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import {
   startProxiedCluster,

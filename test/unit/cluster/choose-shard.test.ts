@@ -1,6 +1,6 @@
 /** The shard of an event, by its sender. */
 import { describe, expect, test } from '@jest/globals'
-import { chooseShard } from '../../../src/cluster/sender.js'
+import { chooseShard } from '../../../src/cluster/choose-shard.js'
 import { placeOn, SENDERS, WIDENED, WIDENED_CASES } from '../../support/cluster/senders.js'
 
 const ARRIVAL = new Date('2026-06-01T00:00:00Z')

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sql, string, time } from '../../../src/clickhouse/sql.js'
-import { chooseShard, writeShardIndex, type Placement } from '../../../src/cluster/sender.js'
+import { chooseShard, writeShardIndex, type Placement } from '../../../src/cluster/choose-shard.js'
 import { parseInstant } from '../../../src/contract/timestamps.js'
 import { readFields } from '../../../src/ingest/import/shards/read-fields.js'
 import { FIELDS_TYPE } from '../../../src/model/event-fields.js'
