@@ -44,7 +44,7 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
   const notes = [
     division.reason,
     isNew && series !== undefined ? describeLeftOut(series) : undefined,
-    isNew ? describeUnmeasured(query, shown.body, parts.since) : undefined,
+    isNew ? describeUnmeasured(query, shown.body, parts.since, zone) : undefined,
   ].filter((note) => note !== undefined)
   const zoom: SeriesZoom = ({ points, size }, first, last) => {
     const labels = points.map(({ label }) => label)
@@ -123,10 +123,11 @@ function describeUnmeasured(
   query: Query | undefined,
   { comparison }: QueryResponse,
   since: string | undefined,
+  zone: string,
 ): string | undefined {
   const isAsked = query !== undefined && 'compare' in query.body
   return isAsked && comparison === undefined && since !== undefined
-    ? `Not compared: events are counted since ${nameBucket(since, 'day')}.`
+    ? `Not compared: events are counted since ${nameBucket(clockIn(zone, new Date(since)), 'day')}.`
     : undefined
 }
 
