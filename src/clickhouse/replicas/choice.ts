@@ -68,7 +68,7 @@ export async function recordAlone(connection: Connection, isAlone: boolean): Pro
 /** Names the tables that every replica must have. */
 const TABLES: Sql = string('tables')
 
-/** The name while migrations change the tables: no standby has what they create. */
+/** The name of the tables while migrations change them. A standby lacks what they create, so it cannot take over then. */
 export const MIGRATING = 'migrating'
 
 /** Records the name of the tables of the active replica. The caller holds the lease `loader`. */

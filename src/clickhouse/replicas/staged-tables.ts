@@ -22,7 +22,7 @@ const OF_ONE_SERVER: StagedTables = {
 /** @param number that of the deletion or expiration, which no other one has */
 export function findStagedTables(writer: Connection, number: number): StagedTables {
   if (writer.replica === undefined) return OF_ONE_SERVER
-  // The one that makes the tables, even if another one is active when they are complete.
+  // Looked up before the tables are made: another replica may be active when they are complete.
   const { name } = writer.replica
   const key = string(`staged/${number}`)
   return {

@@ -80,7 +80,7 @@ interface AskingOptions {
 /** Sends the queries that have no response yet, whenever they change. */
 export function useMissing({ api, responses, queries, now, attempt = 0 }: AskingOptions): Asking {
   const [first] = useState(() => ({ begun: begin(api, queries) }))
-  // What is settled is about one of these, so that a change is asking at once.
+  // Each change of the queries begins a round. The page is asking until that round is settled, from the first moment on.
   const round = useMemo(() => ({}), [api, queries, attempt])
   const [settled, setSettled] = useState<{ round?: object; failure?: Failure | undefined }>({})
   const [, draw] = useState({})
