@@ -1,10 +1,8 @@
 /** Opens the stores that a configuration describes: one, or the shards of a cluster. */
-import { locateInOrder, type Cluster, type Shard } from '../cluster/cluster.js'
+import type { Cluster, Shard } from '../cluster/cluster.js'
 import type { Config } from '../config/config.js'
-import type { LoadedStore } from '../deletion/expire-projects.js'
 import { createShardContext } from '../deletion/shard-context.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import type { StoredProject } from '../projects/project.js'
 import { openStore, type OpenedStore, type OpenStoreOptions } from './open-store.js'
 import { listPlaces, type ShardPlace, type StoresConfig } from './shard-places.js'
 
@@ -81,13 +79,3 @@ export function getLoader({ stores }: OpenedCluster, shard: string): LoaderConte
   if (found === undefined) throw new TypeError(`the store ${shard} is not open`)
   return found.loader
 }
-
-/** Lists the stores of a project, as an expiration takes them. @throws ApiError SERVICE_UNAVAILABLE for one that is not there */
-export const listExpiring = (
-  opened: OpenedCluster,
-  project: Pick<StoredProject, 'id' | 'shards'>,
-): readonly LoadedStore[] =>
-  locateInOrder(opened.cluster, project).map(({ name, store }) => ({
-    store,
-    context: getLoader(opened, name),
-  }))

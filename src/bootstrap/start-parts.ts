@@ -2,7 +2,7 @@
 import { isValidAt, listPublicKeys } from '../auth/public-keys.js'
 import type { Connection } from '../clickhouse/connection.js'
 import type { Store } from '../clickhouse/store.js'
-import { nameShard } from '../cluster/cluster.js'
+import { locateInOrder, nameShard } from '../cluster/cluster.js'
 import { markCut } from '../cluster/directory.js'
 import { startProjectSync } from '../cluster/sync-projects.js'
 import type { Config } from '../config/config.js'
@@ -22,7 +22,7 @@ import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
 import { startOperations } from '../management/run-operations.js'
-import { getLoader, listExpiring, type OpenedCluster, type OpenedShard } from './open-cluster.js'
+import { getLoader, type OpenedCluster, type OpenedShard } from './open-cluster.js'
 import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 import type { EarlyServer } from './serving/early-server.js'
@@ -153,7 +153,11 @@ function work(
     context,
     logger,
     now,
-    findStores: (project) => listExpiring(opened, project),
+    findStores: (project) =>
+      locateInOrder(cluster, project).map((shard) => ({
+        store: shard.store,
+        context: getLoader(opened, shard.name),
+      })),
     markCut: (projectId) => markCut(cluster, projectId),
     onHeld: instruments?.load(name).onHeld,
   })

@@ -1,6 +1,6 @@
 /** The commands `tallyhouse project create | list | show | status | update | rotate-token | move | widen | delete`. */
 import type { Command } from 'commander'
-import { listExpiring, type OpenedCluster } from '../bootstrap/open-cluster.js'
+import type { OpenedCluster } from '../bootstrap/open-cluster.js'
 import { readClocks } from '../clickhouse/clocks.js'
 import { markCut, type ChangedProject } from '../cluster/directory.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
@@ -42,7 +42,7 @@ import {
   parseExpiry,
   WHEN_HELP,
 } from './shared/options.js'
-import { describePending, getContext, requireShards } from './shared/shards.js'
+import { describePending, findStores, getContext, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface CreateOptions extends FieldOptions {
@@ -195,7 +195,8 @@ async function expireNow(
   project: StoredProject & { readonly keepDays: number },
   end: 'hidden' | 'deleted',
 ): Promise<void> {
-  const stores = listExpiring(opened, project)
+  const found = await findStores(opened, project.id)
+  const stores = found.map(({ store, loader }) => ({ store, context: loader }))
   const options = {
     logger: createLogger('silent'),
     markCut: (projectId: string) => markCut(opened.cluster, projectId),

@@ -1,4 +1,4 @@
-/** Every response about a project across shards is of one state of its data, also while users are deleted from one of the shards. */
+/** Every response about a project across shards is of one state of its data, also while users are deleted from one of the shards, or from both. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { deleteUsersFromShards } from '../../../src/deletion/delete-users.js'
@@ -46,11 +46,14 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test.each([['u1'], ['u2']])('while the user %s is deleted', async (user) => {
+test.each([
+  { of: 'one shard', users: ['u1'] },
+  { of: 'both shards', users: ['u3', 'u4', 'u5', 'u6', 'u7', 'u8'] },
+])('while users of $of are deleted', async ({ users }) => {
   const key = await keys.issue(project.id, NOW, ['read', 'export'])
   const shards = cluster.shards.map((shard) => ({ ...shard, loader: createContext() }))
   const remove = () =>
-    deleteUsersFromShards(shards, project.id, [user], { check: () => Promise.resolve() })
+    deleteUsersFromShards(shards, project.id, users, { check: () => Promise.resolve() })
   const { asked, mixed } = await watchChange({ address: service.address, key }, remove)
   expect(mixed).toEqual([])
   expect(asked).toBeGreaterThan(0)
