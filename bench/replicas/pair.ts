@@ -1,5 +1,6 @@
 /** A service over a pair of replicas that is used while something happens to it, and how long it was felt. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readChoice, SPREAD_MS } from '../../src/clickhouse/replicas/choice.js'
 import { findLacking } from '../../src/clickhouse/replicas/standby.js'
 import { sql, statement, string } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
@@ -75,13 +76,20 @@ export async function usePair(count = 1): Promise<UsedPair> {
   }
   return {
     ...{ pair, services, visitors, open, findActive, getOther },
-    untilAlike: () =>
-      until(async () => {
+    untilAlike: async () => {
+      await until(async () => {
+        const looks = [...stores.values()].map(({ admin }) => readChoice(admin))
+        return (await Promise.all(looks)).every(({ aloneSeconds }) => aloneSeconds === 0)
+      })
+      // Until services know that both are there, they store events on one disk only.
+      await sleep(2 * SPREAD_MS)
+      return until(async () => {
         const lacking = await Promise.all(
           [...stores.values()].map(({ admin }) => findLacking(admin).catch(() => undefined)),
         )
         return lacking.every((one) => one?.size === 0)
-      }),
+      })
+    },
     feel: (happens) => feel(visitors, happens),
     compare: async () => {
       await visitors.stop()
