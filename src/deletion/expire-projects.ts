@@ -79,8 +79,9 @@ export async function expireProjects(
   options: ExpirationOptions,
   clocks: Clocks,
 ): Promise<readonly HeldProject[]> {
-  const { store, context } = options
+  const { store, context, findStores = () => [{ store, context }] } = options
   const writer = withLowPriority(store.writer)
+  const { markCut: mark = (id: string) => markCut(writer, id) } = options
   const projects = await listProjects(store.lookups)
   // An interrupted deletion that no load of this shard goes on with.
   if (projects.some(({ isDeleting, shards }) => isDeleting && shards.length > 0)) {
@@ -97,24 +98,22 @@ export async function expireProjects(
   )
   if (!doClocksAgree(clocks)) return kept.map(({ id }) => ({ projectId: id, hold: 'clocks' }))
   const held: HeldProject[] = []
+  const now = getEarliest([clocks])
   // A shard that is away ends this: projects that it does not concern come first.
-  for (const project of kept.sort((a, b) => a.shards.length - b.shards.length)) {
-    const stores = findAll(options, project)
+  for (const project of kept.toSorted((one, other) => one.shards.length - other.shards.length)) {
+    const stores = findStores(project)
     // The first one of its stores expires it.
     if (stores[0]?.store.lookups !== store.lookups) continue
-    held.push(...(await expireProject(options, stores, project, getEarliest([clocks]), cutoffs)))
+    held.push(
+      ...(await expireProject({ ...options, markCut: mark }, stores, project, now, cutoffs)),
+    )
   }
   return held
 }
 
-const findAll = (
-  { store, context, findStores = () => [{ store, context }] }: ExpirationOptions,
-  project: KeptProject,
-): readonly LoadedStore[] => findStores(project)
-
 /** Returns the project if it has data that should be deleted by the clock and is kept. */
 async function expireProject(
-  options: ExpirationOptions,
+  options: DeletionOptions,
   stores: readonly LoadedStore[],
   project: KeptProject,
   now: Date,
@@ -129,12 +128,7 @@ async function expireProject(
   const { keptFrom, due, hold } = decideCutoff(facts)
   const record = updateRecord(facts, { keptFrom })
   if (record !== undefined) await writeCutoffs(stores, id, record)
-  const {
-    store,
-    markCut: mark = (project: string) => markCut(withLowPriority(store.writer), project),
-  } = options
-  const deletion = { isForced: false, end: 'deleted' } as const
-  await deleteBefore({ ...options, markCut: mark }, stores, id, keptFrom, deletion)
+  await deleteBefore(options, stores, id, keptFrom, { isForced: false, end: 'deleted' })
   const isHeld = hold !== undefined && (await haveExpiredData(stores, id, due))
   return isHeld ? [{ projectId: id, hold, keepDays, keptFrom, due }] : []
 }
@@ -224,9 +218,9 @@ async function deleteBefore(
   if (!isKnown) {
     await sleep(waitMs, undefined, { signal: stop })
     for (const one of stores) {
-      await withLoaderLeases([one], getWriter, async (held) => {
-        for (const { fenced, context } of held) await finishInterruptedWork(fenced, context)
-        await finishAll(held)
+      await withLoaderLease(getWriter(one), async (fenced) => {
+        await finishInterruptedWork(fenced, one.context)
+        await finishAll([{ ...one, fenced }])
       })
     }
   }

@@ -1,5 +1,5 @@
 /** What stands at the top of a printed page, where nobody can open the menus of the bar. */
-import type { Query } from '../client/contract.js'
+import type { Query, QueryResponse } from '../client/contract.js'
 import { describeFilter } from '../queries/filters.js'
 import { nameBucket } from '../format/dates.js'
 import { clockIn, describePeriod, nameMoments } from '../state/periods.js'
@@ -31,13 +31,8 @@ export function PaperHeader({ name, totals, ...parts }: PaperHeaderProps) {
   )
 }
 
-interface Periods {
-  readonly period: { readonly from: string; readonly to: string }
-  readonly comparison?: { readonly period: { readonly from: string; readonly to: string } }
-}
-
 function describePeriods(
-  { period, comparison }: Periods,
+  { period, comparison }: Pick<QueryResponse, 'period' | 'comparison'>,
   state: ExplorerState,
   zone: string,
 ): string {

@@ -18,7 +18,7 @@ export interface Parts {
   readonly api: Api
   /** The address of the site, such as `https://shop.example`; undefined while it is not known. */
   readonly site?: string | undefined
-  /** The moment of the first event, or the day; undefined while it is not known. */
+  /** The moment of the first event, or the start of its day; undefined while it is not known. */
   readonly since?: string | undefined
   /** Why several parts have no numbers, which is said once, at the top of the page. */
   readonly common?: Failure | undefined

@@ -80,9 +80,11 @@ describe.each([1, 3])('on %i shards', (width) => {
 
   const fill = ({ id }: StoredProject, events: readonly SentEvent[]): Promise<void> =>
     requireProject(cluster.home.store.writer, id).then((found) =>
-      width === 1
-        ? sendToShards(cluster, [{ ...found, shards: [cluster.home.name] }], toOwn(events, id))
-        : sendToShards(cluster, [found], toOwn(events, id)),
+      sendToShards(
+        cluster,
+        [width === 1 ? { ...found, shards: [cluster.home.name] } : found],
+        toOwn(events, id),
+      ),
     )
   const toOwn = (events: readonly SentEvent[], id: string) =>
     events.map((event) => ({ ...event, project: id }))
