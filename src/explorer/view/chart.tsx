@@ -115,16 +115,23 @@ interface TipProps extends Pick<ChartProps, 'zone'> {
   readonly onZoom: (() => void) | undefined
 }
 
+/** In pixels. */
+const TIP_DISTANCE = 12
+const MAX_TIP_WIDTH = 240
+
 /** What the chart says about the point that is read. */
 function Tip({ series, point, notes, until, zone, x, width, onZoom }: TipProps) {
   const { metric, size, running, points } = series
   const ends = [point, ...(until === undefined ? [] : [until])].toSorted(
     (a, b) => points.indexOf(a) - points.indexOf(b),
   )
+  // It stands where there is more room, and is never wider than that: on a phone its lines wrap.
+  const [side, distance] = x > width / 2 ? ['right', width - x] : ['left', x]
+  const start = distance + TIP_DISTANCE
   return (
     <div
       class="tip"
-      style={x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` }}
+      style={{ [side]: `${start}px`, maxWidth: `${Math.min(width - start, MAX_TIP_WIDTH)}px` }}
     >
       <span class="quiet">
         {ends.map((end) => namePoint(end, size, zone)).join(' – ')}
