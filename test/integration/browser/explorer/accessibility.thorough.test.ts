@@ -92,21 +92,27 @@ describeExplorer('the explorer', (started) => {
   )
 
   test.each([390, 800, 1000, 1440])(
-    'every menu of the bar lies on a screen of %i pixels, and the filter can be chosen by a tap',
+    'every menu of the bar and the tip of the chart lie on a screen of %i pixels, and the filter can be chosen by a tap',
     async (width) => {
       const { page, close } = await openExplorer(started().browser, started().service, '?goal=pro')
       await page.setViewport({ width, height: 800 })
       await page.evaluate(`document.querySelector('.more').click()`)
+      const requireOnScreen = async (selector: string): Promise<void> => {
+        const { left, right } = (await page.evaluate(
+          `document.querySelector('${selector}').getBoundingClientRect().toJSON()`,
+        )) as { left: number; right: number }
+        expect({ selector, isOn: left >= 0 && right <= width }).toEqual({ selector, isOn: true })
+      }
       for (const menu of ['.period', '.compare', '.filter', '.share']) {
         await page.click(`${menu} summary`)
         if (menu === '.filter') await page.select('select[name=filter-field]', 'hour')
-        const { left, right } = (await page.evaluate(
-          `document.querySelector('${menu} .opened').getBoundingClientRect().toJSON()`,
-        )) as { left: number; right: number }
-        expect({ menu, isOn: left >= 0 && right <= width }).toEqual({ menu, isOn: true })
+        await requireOnScreen(`${menu} .opened`)
         if (menu === '.filter') await page.click('.filter .choices input')
         await page.keyboard.press('Escape')
       }
+      await page.hover('.plot')
+      await page.waitForSelector('.tip')
+      await requireOnScreen('.tip')
       await close()
     },
   )
