@@ -21,7 +21,7 @@ import { scaled } from '../../support/effort.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { rebuildRollups } from '../../support/store/loading.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
-import { watchChange } from '../../support/world/one-moment.js'
+import { watchChange, type Asked, type Watched } from '../../support/world/one-moment.js'
 import { startTestService } from '../../support/world/service.js'
 import { NOW, type SentEvent } from '../../support/world/world.js'
 
@@ -47,10 +47,25 @@ const createEvents = (count: number, seed: number, getDaysAgo: (n: number) => nu
 const createLoad = (seed: number) => createEvents(40, seed, (n) => (n % 3 === 0 ? 9 : 0))
 const createYears = (seed: number) => createEvents(300, seed, (n) => 40 + n * 6)
 
+/** Asks all services while a change goes on. */
+async function watchAll(
+  [first, ...others]: readonly Asked[],
+  change: () => Promise<unknown>,
+): Promise<Watched> {
+  if (first === undefined) {
+    await change()
+    return { asked: 0, mixed: [] }
+  }
+  let rest: Watched = { asked: 0, mixed: [] }
+  const found = await watchChange(first, async () => (rest = await watchAll(others, change)))
+  return { asked: found.asked + rest.asked, mixed: [...found.mixed, ...rest.mixed] }
+}
+
 describe.each([1, 3])('on %i shards', (width) => {
   let cluster: TestCluster
   let keys: TestKeys
-  let service: RunningService
+  /** One keeps no responses, so that each is computed; the other one gives each again as long as it is right. */
+  let services: readonly RunningService[]
   /** Lives on all shards. */
   let project: StoredProject
   let seed = 0
@@ -59,13 +74,14 @@ describe.each([1, 3])('on %i shards', (width) => {
     cluster = await startCluster(width)
     const { store } = cluster.home
     keys = await createKeys(store)
-    // It keeps no responses, so that each is computed.
-    service = await startTestService({
-      store,
-      ...(width === 1 ? {} : { cluster }),
-      now: () => NOW,
-      env: { CACHE_MB: '0', RATE_LIMIT: '0' },
-    })
+    const start = (cacheMb: string) =>
+      startTestService({
+        store,
+        ...(width === 1 ? {} : { cluster }),
+        now: () => NOW,
+        env: { CACHE_MB: cacheMb, RATE_LIMIT: '0' },
+      })
+    services = [await start('0'), await start('64')]
     project = await newWideProject(cluster, width === 1 ? [] : cluster.shards)
     await fill(
       project,
@@ -73,7 +89,7 @@ describe.each([1, 3])('on %i shards', (width) => {
     )
   })
   afterAll(async () => {
-    await service.stop()
+    for (const service of services) await service.stop()
     await keys.remove()
     await cluster.stop()
   })
@@ -212,7 +228,8 @@ describe.each([1, 3])('on %i shards', (width) => {
         seed += 1_009
         const { change, of = project } = await prepare()
         const key = await keys.issue(of.id, NOW, ['read', 'export'])
-        const { asked, mixed } = await watchChange({ address: service.address, key }, change)
+        const watched = services.map(({ address }) => ({ address: () => address, key }))
+        const { asked, mixed } = await watchAll(watched, change)
         expect(mixed).toEqual([])
         total += asked
       }

@@ -63,7 +63,7 @@ afterAll(async () => {
 })
 
 const watch = (change: () => Promise<unknown>) =>
-  watchChange({ address: service.address, key }, change)
+  watchChange({ address: () => service.address, key }, change)
 
 const TIMES = scaled(2)
 

@@ -54,7 +54,7 @@ test.each([
   const shards = cluster.shards.map((shard) => ({ ...shard, loader: createContext() }))
   const remove = () =>
     deleteUsersFromShards(shards, project.id, users, { check: () => Promise.resolve() })
-  const { asked, mixed } = await watchChange({ address: service.address, key }, remove)
+  const { asked, mixed } = await watchChange({ address: () => service.address, key }, remove)
   expect(mixed).toEqual([])
   expect(asked).toBeGreaterThan(0)
 })
