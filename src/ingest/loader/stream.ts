@@ -131,6 +131,8 @@ async function dropSomeParts(writer: Connection): Promise<boolean> {
   try {
     await dropParts(writer, dropped)
   } catch (error) {
+    // A replicated table is about to merge the part: a later load drops what becomes of it.
+    if (isClickHouseError(error, 'PART_IS_TEMPORARILY_LOCKED')) return false
     // ClickHouse has merged the part in the meantime: its rows are in another part.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
     return true

@@ -1,7 +1,9 @@
 /** The stream: rows that are inserted into the inbox become events, each once. */
 import { describe, expect, test } from '@jest/globals'
+import { parseError } from '@clickhouse/client'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
+import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import { findStart } from '../../../../src/ingest/inbox/position.js'
@@ -205,6 +207,25 @@ test('blocks that become visible in any order are loaded once, whole or in parts
     ),
     { numRuns: scaled(6), endOnFailure: true },
   )
+})
+
+test('a loaded part that a replicated table is about to merge is dropped by a later load', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const refusal = parseError(
+    'Code: 384. DB::Exception: Part x_439_439_0 has already been assigned a merge into x_439_532_1. (PART_IS_TEMPORARILY_LOCKED)',
+  )
+  const isDrop = (text: string): boolean => text.startsWith('ALTER TABLE inbox DROP PART ')
+  const merging: Connection = {
+    ...store.writer,
+    execute: (asked, settings) =>
+      isDrop(asked.query) ? Promise.reject(refusal) : store.writer.execute(asked, settings),
+  }
+  await feed(store, project.id, [at('10:00:00', { path: '/' })])
+  expect(await loadStream(merging)).toMatchObject({ report: { events: 1 } })
+  expect(await listLeftovers(store)).not.toEqual([])
+  await dropLoadedParts(store.writer)
+  expect(await listLeftovers(store)).toEqual([])
 })
 
 describe('stopped', () => {
