@@ -35,9 +35,10 @@ const FIELDS: readonly Field[] = [
   'country',
   'city',
   'browser',
+  'device_type',
   'event:name',
 ]
-const MAX_PROPERTIES = 3
+const MAX_PROPERTIES = 2
 
 /** How many letters the values that are asked for contain. More letters search among those. */
 const STEM_LENGTH = 2

@@ -53,7 +53,12 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
                   </div>
                 ))}
               </dl>
-              <a href="/docs/concepts">More about what is counted</a>
+              <p>
+                <a href="/docs/concepts">More about what is counted</a>
+              </p>
+              <p>
+                <a href="/docs/script#leave-out-your-own-visits">Leave out your own visits</a>
+              </p>
             </>
           )}
         </Menu>

@@ -68,6 +68,8 @@ interface StepsProps extends Pick<Parts, 'responses' | 'common'> {
   readonly onRemove: (index: number) => void
 }
 
+const COLUMNS = ['Step', 'Users', 'Lost', 'Of the first', 'Of the one before', 'Median time']
+
 /** A row for each step, with its numbers once there are two. */
 function Steps({ query, steps, onRemove, ...parts }: StepsProps) {
   const shown = findShown<FunnelResponse>(parts, query)
@@ -76,11 +78,11 @@ function Steps({ query, steps, onRemove, ...parts }: StepsProps) {
   if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
   const isNew = query !== undefined && shown.kind === 'ready' && !shown.isOld
   return (
-    <div class="details-rows">
+    <div class="details-rows funnel">
       <table class={query === undefined || isNew ? 'rows' : 'rows old'}>
         <thead>
           <tr>
-            {['Step', 'Users', 'Of the first', 'Of the one before', 'Median time'].map((name) => (
+            {COLUMNS.map((name) => (
               <th key={name} scope="col">
                 {name}
               </th>
@@ -94,27 +96,34 @@ function Steps({ query, steps, onRemove, ...parts }: StepsProps) {
               number={i + 1}
               step={step}
               result={isNew ? shown.body.data[i] : undefined}
+              before={isNew ? shown.body.data[i - 1] : undefined}
               onRemove={() => onRemove(i)}
             />
           ))}
         </tbody>
       </table>
+      {steps.length === 1 && <p class="empty">Add the next step to see who goes on.</p>}
     </div>
   )
 }
+
+type StepResult = FunnelResponse['data'][number]
 
 interface StepRowProps {
   /** From 1. */
   readonly number: number
   readonly step: FieldFilter
-  readonly result: FunnelResponse['data'][number] | undefined
+  readonly result: StepResult | undefined
+  /** The result of the step before; undefined for the first. */
+  readonly before: StepResult | undefined
   readonly onRemove: () => void
 }
 
-function StepRow({ number, step, result, onRemove }: StepRowProps) {
+function StepRow({ number, step, result, before, onRemove }: StepRowProps) {
   const name = describeFilter(step)
   const cells: readonly (readonly [number | null | undefined, (value: number) => string])[] = [
     [result?.users, formatCount],
+    [before && result && before.users - result.users, formatCount],
     [result?.share_of_first, formatPercent],
     [result?.share_of_previous, formatPercent],
     [result?.median_seconds, formatDuration],
@@ -124,11 +133,11 @@ function StepRow({ number, step, result, onRemove }: StepRowProps) {
       <th scope="row">
         <span class="fill" style={{ width: `${result?.share_of_first ?? 0}%` }} />
         <span class="label">
-          {number}. {name}{' '}
-          <button class="remove" aria-label={`Remove: ${name}`} onClick={onRemove}>
-            ×
-          </button>
+          {number}. {name}
         </span>
+        <button class="remove" aria-label={`Remove: ${name}`} onClick={onRemove}>
+          ×
+        </button>
       </th>
       {cells.map(([value, format], i) => (
         <td key={i}>

@@ -22,6 +22,10 @@ function isCut(start: string, interval: Cohort, index: number, to: string): bool
   return date.getTime() - 1000 > Date.parse(to)
 }
 
+/** Names the interval of a cohort. Of the first one, only those are counted who came within the period. */
+const nameCohort = (start: string, interval: Cohort, from: string): string =>
+  Date.parse(start) < Date.parse(from) ? `from ${nameTick(from, 'day')}` : nameTick(start, interval)
+
 /** The grid, and the choice how long its intervals are. */
 export function Retention({ change, ...props }: RetentionProps & Pick<Parts, 'change'>) {
   const { interval } = props.response.query
@@ -65,7 +69,7 @@ function Grid({ response, isOld }: RetentionProps) {
         <tbody>
           {cohorts.map(({ start, size, counts }) => (
             <tr key={start}>
-              <th scope="row">{nameTick(start, interval)}</th>
+              <th scope="row">{nameCohort(start, interval, response.period.from)}</th>
               <td>
                 <data value={String(size)}>{formatCount(size ?? 0)}</data>
               </td>

@@ -7,7 +7,7 @@ import { buildExports } from '../queries/details.js'
 import { ENDPOINTS } from '../code/endpoints.js'
 import { formatState } from '../state/address.js'
 import { fixPeriod } from '../state/periods.js'
-import type { AskedState } from '../state/state.js'
+import type { AskedState, ExplorerState } from '../state/state.js'
 import { saveFile } from './save-file.js'
 import { Menu } from './menu.js'
 import { findShown, type Parts } from './parts.js'
@@ -19,13 +19,26 @@ interface ShareMenuProps extends Parts {
   readonly totals: Query | undefined
 }
 
+/** Returns a state that shows the numbers of a response at any time. */
+const fixDates = (
+  state: ExplorerState,
+  { period, comparison }: QueryResponse,
+  zone: string,
+): ExplorerState => ({
+  ...state,
+  zone,
+  period: fixPeriod(period, zone),
+  // A period before these dates would have other ends than one before a preset.
+  comparison: comparison === undefined ? 'off' : fixPeriod(comparison.period, zone),
+})
+
 export function ShareMenu({ asked, project, totals, ...parts }: ShareMenuProps) {
   const { state, api, ownZone, access } = parts
   const [message, setMessage] = useState('')
   const shown = findShown(parts, totals)
   const zone = state.zone ?? ownZone
-  const copyLink = async (period: QueryResponse['period']): Promise<void> => {
-    const query = formatState({ ...state, period: fixPeriod(period, zone), zone })
+  const copyLink = async (response: QueryResponse): Promise<void> => {
+    const query = formatState(fixDates(state, response, zone))
     const link = `${location.origin}${location.pathname}?${query}`
     try {
       await navigator.clipboard.writeText(link)
@@ -53,7 +66,7 @@ export function ShareMenu({ asked, project, totals, ...parts }: ShareMenuProps) 
         <>
           <button
             disabled={shown.kind !== 'ready' || shown.isOld}
-            onClick={() => shown.kind === 'ready' && void copyLink(shown.body.period)}
+            onClick={() => shown.kind === 'ready' && void copyLink(shown.body)}
           >
             Copy a link with fixed dates
           </button>

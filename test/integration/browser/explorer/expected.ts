@@ -103,18 +103,26 @@ function expectGroups(
 }
 
 const expectSteps = ({ data }: FunnelResponse): readonly ExpectedRow[] =>
-  data.map((step) => ({
+  data.map((step, i) => ({
     about: String(step.step),
-    values: [step.users, step.share_of_first, step.share_of_previous, step.median_seconds],
+    values: [
+      step.users,
+      i === 0 ? null : data[i - 1]!.users - step.users,
+      step.share_of_first,
+      step.share_of_previous,
+      step.median_seconds,
+    ],
   }))
 
-/** A row for each cohort with users. Its label is how the page names the week. */
-function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {
+/** A row for each cohort with users. Its label is how the page names the week, or the day on which the period begins in it. */
+function expectCohorts({ data, period }: RetentionResponse): readonly ExpectedRow[] {
   const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+  const name = (moment: string): string =>
+    `${Number(moment.slice(8, 10))} ${months[Number(moment.slice(5, 7)) - 1]!}`
   return data
     .filter(({ size }) => size !== null && size > 0)
     .map(({ start, size, counts }) => ({
-      about: `${Number(start.slice(8, 10))} ${months[Number(start.slice(5, 7)) - 1]!}`,
+      about: new Date(start) < new Date(period.from) ? `from ${name(period.from)}` : name(start),
       values: [size, ...counts],
     }))
 }

@@ -19,11 +19,11 @@ describeExplorer('on the explorer', (started) => {
         await act(() => page.keyboard.press('Enter'))
       }
       await add('page:path', '/pricing')
-      expect(await readTexts(page, 'dialog tbody td')).toEqual(['–', '–', '–', '–'])
+      expect(await readTexts(page, 'dialog tbody td')).toEqual(['–', '–', '–', '–', '–'])
       await add('event:name', 'signup')
       const cells = await readTexts(page, 'dialog tbody td')
-      expect(cells.slice(1, 3)).toEqual(['100.0%', '–'])
-      expect(cells[5]).toMatch(/%$/)
+      expect(cells.slice(1, 4)).toEqual(['–', '100.0%', '–'])
+      expect(cells[7]).toMatch(/%$/)
       await act(() => page.select('dialog select[name=within]', '7'))
       expect(JSON.parse(new URL(page.url()).searchParams.get('funnel')!)).toEqual([
         7,
@@ -31,7 +31,7 @@ describeExplorer('on the explorer', (started) => {
         ['event:name', 'is', 'signup'],
       ])
       await act(() => page.locator('dialog [aria-label^="Remove: "]').click())
-      expect(await readTexts(page, 'dialog tbody th')).toEqual(['1. Visit with event signup ×'])
+      expect(await readTexts(page, 'dialog tbody th')).toEqual(['1. Visit with event signup×'])
       await act(() => page.keyboard.press('Escape'))
       expect(new URL(page.url()).search).toBe('?period=2026-02-01..2026-02-28')
     }))
@@ -72,9 +72,10 @@ describeExplorer('on the explorer', (started) => {
     })
   })
 
-  test('a link with fixed dates, and the files of all panels', async () => {
+  test('a link with fixed dates that shows the same, and the files of all panels', async () => {
     const downloads = await mkdtemp(packagePath('dist/downloads-'))
-    await started().explore('?period=7days', async ({ page }) => {
+    await started().explore('?period=7days', async ({ page, act }) => {
+      const cards = await readTexts(page, '.card')
       const client = await page.createCDPSession()
       await client.send('Page.setDownloadBehavior', {
         behavior: 'allow',
@@ -91,7 +92,7 @@ describeExplorer('on the explorer', (started) => {
       )
       // The last second of the period was that of the response.
       expect(await page.evaluate('window.copied')).toBe(
-        `${started().service.address}/explore?period=2026-02-23T00%3A00%3A00Z..2026-03-01T12%3A00%3A00Z&zone=UTC`,
+        `${started().service.address}/explore?period=2026-02-23T00%3A00%3A00Z..2026-03-01T12%3A00%3A00Z&zone=UTC&compare=2026-02-16T00%3A00%3A00Z..2026-02-22T12%3A00%3A00Z`,
       )
       await csv!.click()
       await page.waitForFunction(
@@ -100,6 +101,9 @@ describeExplorer('on the explorer', (started) => {
       await until(
         async () => (await readdir(downloads)).filter((name) => name.endsWith('.csv')).length === 5,
       )
+      const copied = (await page.evaluate('window.copied')) as string
+      await act(() => page.goto(copied))
+      expect(await readTexts(page, '.card')).toEqual(cards)
     })
     const names = (await readdir(downloads)).sort()
     expect(names.map((name) => name.split('-')[0])).toEqual([
