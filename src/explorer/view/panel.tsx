@@ -171,7 +171,7 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
         isOld={isOld}
       />
       {others.length > 0 && isOfEvents(field) && (
-        <p class="quiet">Conversions count where they happen: on the page, at the event.</p>
+        <p class="below quiet">Conversions count where they happen: on the page, at the event.</p>
       )}
     </>
   )
