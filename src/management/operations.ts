@@ -1,5 +1,6 @@
 /** Operations: what takes longer than a request. They are stored at home, so that any process may finish them. */
 import type { Connection } from '../clickhouse/connection.js'
+import { withJoinedLease } from '../clickhouse/lease/joined-lease.js'
 import {
   optionalTime,
   sql,
@@ -83,13 +84,17 @@ export async function startProjectDeletion(
   project: StoredProject,
 ): Promise<StoredOperation> {
   const { id, isDeleting } = project
-  const open = await listOpenOperations(context.cluster.home.store.writer, id)
-  const deletion = open.find(({ kind }) => kind === 'project_deletion')
-  if (deletion !== undefined || isDeleting) {
-    const by = deletion === undefined ? '' : ` by the operation ${deletion.id}`
-    throw new ConflictError(`the project ${id} is being deleted${by}`)
-  }
-  const operation = await startOperation(context, project, { kind: 'project_deletion' })
+  const { writer } = context.cluster.home.store
+  // Of two callers at the same moment, the second one finds the deletion of the first.
+  const operation = await withJoinedLease(writer, 'projects', id, async () => {
+    const open = await listOpenOperations(writer, id)
+    const deletion = open.find(({ kind }) => kind === 'project_deletion')
+    if (deletion !== undefined || isDeleting) {
+      const by = deletion === undefined ? '' : ` by the operation ${deletion.id}`
+      throw new ConflictError(`the project ${id} is being deleted${by}`)
+    }
+    return startOperation(context, project, { kind: 'project_deletion' })
+  })
   await recordProjectDeletion(context, project)
   return operation
 }

@@ -142,3 +142,66 @@ test('changes that two services make at once have an order', async () => {
   expect(order.toSorted()).toEqual(names.toSorted())
   expect((await send('GET', '/v1/projects/raced')).body).toMatchObject({ name: order.at(-1) })
 })
+
+interface Raced {
+  readonly id: string
+  /** The id of its API key. */
+  readonly keyId: string
+  /** Sends a request to one of the services. */
+  readonly ask: (method: string, path: string, body?: object) => Promise<Sent>
+}
+
+/** What two callers may do with the same project at the same time. */
+const RACED: Readonly<Record<string, (raced: Raced) => Promise<Sent>>> = {
+  replace: ({ ask }) => ask('PUT', '', { ...SHOP, name: 'Replaced' }),
+  rename: ({ ask }) => ask('PATCH', '', { name: 'Renamed' }),
+  delete: ({ ask }) => ask('DELETE', ''),
+  'issue a key': ({ ask }) => ask('POST', '/keys', { name: 'second' }),
+  'revoke the key': ({ ask, keyId }) => ask('DELETE', `/keys/${keyId}`),
+  rotate: ({ ask }) => ask('POST', '/public-token/rotate', { graceSeconds: 0 }),
+}
+
+const PAIRS = Object.keys(RACED).flatMap((one, i, all) =>
+  all.slice(i).map((other) => [one, other] as const),
+)
+
+test.each(PAIRS)(
+  '%s and %s at once: what happens is what happens one after the other',
+  async (first, then) => {
+    let count = 0
+    /** Does both on a new project, as `run` says. Returns what is observed of each, and what is left in the end. */
+    const observe = async (
+      run: (one: () => Promise<number>, other: () => Promise<number>) => Promise<readonly number[]>,
+    ): Promise<string> => {
+      count += 1
+      const id = `raced-${PAIRS.findIndex((pair) => pair[0] === first && pair[1] === then)}-${count}`
+      await send('PUT', `/v1/projects/${id}`, { body: SHOP })
+      const issued = await send('POST', `/v1/projects/${id}/keys`, { body: { name: 'first' } })
+      const { id: keyId } = issued.body as { id: string }
+      const start = (name: string, address: string) => async (): Promise<number> => {
+        const ask: Raced['ask'] = (method, path, body) =>
+          send(method, `/v1/projects/${id}${path}`, body === undefined ? {} : { body }, address)
+        return (await RACED[name]!({ id, keyId, ask })).status
+      }
+      const statuses = await run(start(first, service.service.address), start(then, second.address))
+      await service.runOperations()
+      const { status, body } = await send('GET', `/v1/projects/${id}`)
+      const keys = await send('GET', `/v1/projects/${id}/keys`)
+      const { name } = body as { name?: string }
+      const listed =
+        (keys.body as { keys?: { name: string; revokedAt: string | null }[] }).keys ?? []
+      const valid = listed.filter(({ revokedAt }) => revokedAt === null).map((key) => key.name)
+      return JSON.stringify({ statuses, status, name, valid: valid.toSorted() })
+    }
+    const allowed = [
+      await observe(async (one, other) => [await one(), await other()]),
+      await observe(async (one, other) => {
+        const last = await other()
+        return [await one(), last]
+      }),
+    ]
+    for (let n = 0; n < scaled(4); n++) {
+      expect(allowed).toContain(await observe((one, other) => Promise.all([one(), other()])))
+    }
+  },
+)

@@ -1,7 +1,7 @@
 /** Renders the Markdown of a page to HTML: headings that can be linked to, and links to served pages. */
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked'
 import { escapeHtml } from '../assets.js'
-import { resolveLink } from './links.js'
+import { resolveFile, resolveLink } from './links.js'
 import type { Page } from './page-list.js'
 
 /** A heading of the second level, for the list of what is on a page. */
@@ -55,6 +55,10 @@ function createRenderer(page: Page, onSection: (section: Section) => void): Rend
       return target.kind === 'served'
         ? `<a href="${escapeHtml(target.href)}">${html}</a>`
         : `<span title="${escapeHtml(target.file)}, in the repository">${html}</span>`
+    },
+    image({ href, text }) {
+      const { file } = resolveFile(href, page)
+      return `<span title="${escapeHtml(file)}, in the repository">${escapeHtml(text)}</span>`
     },
     code({ text, lang }) {
       const language = /^\w*/.exec(lang ?? '')?.[0] ?? ''
