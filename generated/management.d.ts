@@ -1960,7 +1960,7 @@ export interface components {
         readonly DryRun: boolean;
         /** @description The `nextCursor` of the page before; left out for the first page. */
         readonly Cursor: string;
-        /** @description The most rows of a page. */
+        /** @description The most entries of a page. For usage, an entry is a project with all of its rows. */
         readonly Limit: number;
         /** @description Only projects of this organization. */
         readonly OrgFilter: string;
@@ -2024,7 +2024,7 @@ export interface operations {
             readonly query?: {
                 /** @description The `nextCursor` of the page before; left out for the first page. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The most rows of a page. */
+                /** @description The most entries of a page. For usage, an entry is a project with all of its rows. */
                 readonly limit?: components["parameters"]["Limit"];
                 /** @description Only projects of this organization. */
                 readonly org?: components["parameters"]["OrgFilter"];
@@ -2585,7 +2585,7 @@ export interface operations {
             readonly query?: {
                 /** @description The `nextCursor` of the page before; left out for the first page. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The most rows of a page. */
+                /** @description The most entries of a page. For usage, an entry is a project with all of its rows. */
                 readonly limit?: components["parameters"]["Limit"];
             };
             readonly header?: never;
@@ -3262,7 +3262,7 @@ export interface operations {
             readonly query?: {
                 /** @description The `nextCursor` of the page before; left out for the first page. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The most rows of a page. */
+                /** @description The most entries of a page. For usage, an entry is a project with all of its rows. */
                 readonly limit?: components["parameters"]["Limit"];
                 /** @description Only changes of this project. */
                 readonly project?: components["parameters"]["ProjectFilter"];
@@ -3312,7 +3312,7 @@ export interface operations {
                 readonly org?: components["parameters"]["OrgFilter"];
                 /** @description The `nextCursor` of the page before; left out for the first page. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The most rows of a page. */
+                /** @description The most entries of a page. For usage, an entry is a project with all of its rows. */
                 readonly limit?: components["parameters"]["Limit"];
             };
             readonly header?: never;

@@ -4841,7 +4841,7 @@ export interface components {
         /**
          * Project
          * @description A project: one site or application whose traffic is recorded. This API only reads it; the operator of the
-         *     service changes `excludedIps` and `excludedCountries` on the command line.
+         *     service changes it, on the command line or with an admin key.
          * @example {
          *       "id": "prj_4f9a2c",
          *       "name": "Example Shop",
@@ -4892,7 +4892,7 @@ export interface components {
             readonly firstEventAt: string | null;
             /**
              * @description Whether anyone may see the numbers of the project without an API key, as [the rules of the API](/docs/api#public-dashboards) describe. The
-             *     operator of the service changes it on the command line.
+             *     operator of the service changes it.
              * @example false
              */
             readonly hasPublicDashboard: boolean;

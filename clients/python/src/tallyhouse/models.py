@@ -2150,7 +2150,7 @@ class ProjectResponse(TypedDict):
 
 class Project(TypedDict):
     """A project: one site or application whose traffic is recorded. This API only reads it; the operator of the
-    service changes `excludedIps` and `excludedCountries` on the command line.
+    service changes it, on the command line or with an admin key.
     """
 
     id: str
@@ -2175,7 +2175,7 @@ class Project(TypedDict):
 
     hasPublicDashboard: bool
     """Whether anyone may see the numbers of the project without an API key, as [the rules of the API](/docs/api#public-dashboards) describe. The
-    operator of the service changes it on the command line.
+    operator of the service changes it.
     """
 
     excludedIps: list[str]
