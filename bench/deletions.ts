@@ -1,7 +1,7 @@
 /** Measures deletions of users and of old days while events come in, and what they do to the queries of another project. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readStates } from '../src/changes/states.js'
-import { sql, statement, string, uint32 } from '../src/clickhouse/sql.js'
+import { sql, statement, string, time, uint32 } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
 import { MAX_DELETED_USERS } from '../src/deletion/delete-users.js'
 import { forceExpiration } from '../src/deletion/expire-projects.js'
@@ -26,6 +26,15 @@ import {
 const EVENTS = Number(process.env['EVENTS'] ?? 2_000_000)
 const EVENTS_PER_SECOND = 500
 const QUIET_MS = 20_000
+/** The data of the benchmark begins with it. Five years of events are added before. */
+const YEAR_START = new Date('2025-01-01T00:00:00Z')
+const OLD_DAYS = 5 * 365
+const OLD_EVENTS = 100_000
+/** How many of them are fed at once. */
+const FED_AT_ONCE = 10_000
+/** A user who has a thousand of them. */
+const OFTEN = 'often'
+const OFTEN_EVENTS = 1_000
 /** All days before it expire: ten and a half of twelve months. */
 const FIRST_KEPT = new Date('2025-11-16T00:00:00Z')
 const QUERY = {
@@ -63,18 +72,45 @@ const feedSecond = (store: Store): Promise<void> =>
     })),
   )
 
+/** Adds events of five years before the data of the benchmark, and waits until they are loaded. */
+async function feedYears(store: Store): Promise<void> {
+  for (let fed = 0; fed < OLD_EVENTS; fed += FED_AT_ONCE) {
+    const events = Array.from({ length: FED_AT_ONCE }, (_, i) => {
+      const n = fed + i
+      const at = YEAR_START.getTime() - 1 - Math.floor(((n + 0.5) / OLD_EVENTS) * OLD_DAYS * DAY_MS)
+      return {
+        timestamp: new Date(at).toISOString(),
+        user_id: n % (OLD_EVENTS / OFTEN_EVENTS) === 0 ? OFTEN : `old-${n % 20_000}`,
+        path: `/page/${n % 500}`,
+        country: ['DE', 'FR', 'BA'][n % 3],
+      }
+    })
+    await feed(store, LARGE, events)
+  }
+  const isLoaded = async (): Promise<boolean> => {
+    const { rows } = await store.reader.query<{ events: number }>(
+      statement(sql`
+SELECT toFloat64(count()) AS events FROM events
+WHERE project_id = ${string(LARGE)} AND timestamp < ${time(YEAR_START)}`),
+    )
+    return rows[0]?.events === OLD_EVENTS
+  }
+  while (!(await isLoaded())) await sleep(500)
+}
+
 async function chooseUsers({ reader }: Store, users: number): Promise<readonly string[]> {
   const { rows } = await reader.query<{ id: string }>(
     statement(sql`
-SELECT user_id AS id FROM users WHERE project_id = ${string(LARGE)} AND NOT startsWith(user_id, 'new-')
+SELECT user_id AS id FROM users WHERE project_id = ${string(LARGE)} AND NOT match(user_id, '^(new-|old-|often)')
 ORDER BY cityHash64(user_id) LIMIT ${uint32(users)}`),
   )
   return rows.map(({ id }) => id)
 }
 
-async function expire(store: Store): Promise<void> {
+/** Deletes all days of the large project before one. */
+async function expire(store: Store, firstKept: Date): Promise<void> {
   const now = new Date()
-  const keepDays = Math.floor((now.getTime() - FIRST_KEPT.getTime()) / DAY_MS)
+  const keepDays = Math.floor((now.getTime() - firstKept.getTime()) / DAY_MS)
   const options = {
     logger: createLogger('silent'),
     markCut: (id: string) => markCut(store.writer, id),
@@ -125,14 +161,17 @@ async function run(dataDir: string): Promise<void> {
   try {
     await generateYear(store, EVENTS)
     const loader = startStreamingLoader({ store, logger: createLogger('silent') })
+    await feedYears(store)
     const stopFeed = repeat(() => feedSecond(store), 1_000)
     const { queryMs: quiet } = await measure(store, () => sleep(QUIET_MS))
     const deleteSome = async (users: number): Promise<unknown> =>
       deleteUsers(store, LARGE, await chooseUsers(store, users))
     const deletions: Readonly<Record<string, () => Promise<unknown>>> = {
       'a user': () => deleteSome(1),
+      [`a user with ${formatWhole(OFTEN_EVENTS)} events`]: () => deleteUsers(store, LARGE, [OFTEN]),
       [`${formatWhole(MAX_DELETED_USERS)} users`]: () => deleteSome(MAX_DELETED_USERS),
-      'the days before the last 45': () => expire(store),
+      'five years of six': () => expire(store, YEAR_START),
+      'the days before the last 45': () => expire(store, FIRST_KEPT),
     }
     const lines: string[][] = []
     for (const [name, work] of Object.entries(deletions)) {
