@@ -81,9 +81,11 @@ test.each([1, 3])('on %d shards', async (shards) => {
 
     /** Runs a command, and kills it when the signal aborts. */
     const run = async (signal: AbortSignal, ...args: string[]): Promise<void> => {
-      const options = { env, signal, killSignal: 'SIGKILL', stdio: 'ignore' } as const
-      const child = spawn(process.execPath, [packagePath('dist/cli.js'), ...args], options)
-      child.on('error', () => undefined)
+      const child = spawn(process.execPath, [packagePath('dist/cli.js'), ...args], {
+        env,
+        stdio: 'ignore',
+      })
+      signal.addEventListener('abort', () => child.kill('SIGKILL'))
       await once(child, 'close')
     }
     const project = ['--project', id]
