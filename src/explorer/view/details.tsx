@@ -1,8 +1,9 @@
 /** The dialog with all rows of a tab: the search, the rows that it finds, and their pages. */
-import type { QueryResponse, Query } from '../client/contract.js'
+import type { QueryResponse, Query, ShownMetric } from '../client/contract.js'
 import { describeRows, findLastPage } from '../format/numbers.js'
 import { findDetailsTab, getOrder, getView, type Order } from '../queries/details.js'
 import { describeLimits, type KnownValues } from '../queries/filters.js'
+import { subtract } from '../queries/metrics.js'
 import { nameTab, type Tab } from '../queries/panels.js'
 import { isCompared } from '../queries/scope.js'
 import { changeDetails, closeDetails, openDetails } from '../state/changes.js'
@@ -108,6 +109,19 @@ interface DetailsContentProps extends Parts {
   readonly known: KnownValues | undefined
 }
 
+/** Says that there are no losses, or no gains, where the rows with the largest ones are shown; undefined if there are. */
+function describeNone(
+  tab: Tab,
+  { orderBy, direction }: Order,
+  { data: [first], pagination: { offset } }: QueryResponse,
+): string | undefined {
+  const metric = (orderBy === tab.id ? tab.metric : orderBy) as ShownMetric
+  const difference = subtract(first?.metrics[metric], first?.comparison?.metrics[metric])
+  if (difference === undefined || offset > 0) return undefined
+  if (direction === 'asc') return difference < 0 ? undefined : 'No row has lost.'
+  return difference > 0 ? undefined : 'No row has gained.'
+}
+
 /** What the dialog shows. */
 function DetailsContent({ tab, details, rows, values, known, ...parts }: DetailsContentProps) {
   const { change } = parts
@@ -118,6 +132,10 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
     search === '' || values === undefined || known === undefined
       ? undefined
       : describeLimits(tab.id, search, known)
+  const none =
+    shown.kind === 'ready' && !shown.isOld && rows !== undefined && view !== 'value'
+      ? describeNone(tab, order, shown.body)
+      : undefined
   return (
     <>
       <div class="tools">
@@ -126,6 +144,7 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
         <QueryMenu {...parts} query={rows} of="Details" />
       </div>
       {limits !== undefined && <p class="limits">{limits}</p>}
+      {none !== undefined && <p class="limits">{none}</p>}
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       {shown.kind !== 'failed' && (rows === undefined || shown.kind === 'waiting') && (
         <p class="loading">…</p>

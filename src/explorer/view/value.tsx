@@ -55,10 +55,10 @@ export function FieldValue({
   )
 }
 
-/** Whether a change of a metric is for the better. */
+/** Whether a change of a metric is for the better. One that is shown as 0 is neither. */
 function nameTrend(metric: ShownMetric, change: number): string {
   const isBetter = METRICS[metric].isLowerBetter === true ? change < 0 : change > 0
-  return change === 0 ? 'same' : isBetter ? 'better' : 'worse'
+  return Math.abs(change) < 0.05 ? 'same' : isBetter ? 'better' : 'worse'
 }
 
 /** A change beside a value: better or worse, or neither. */

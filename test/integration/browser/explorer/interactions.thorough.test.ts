@@ -256,6 +256,20 @@ describeExplorer('on the explorer', (started) => {
       )
     }))
 
+  test.each([
+    ['asc', ['No row has lost.']],
+    ['desc', []],
+  ])('movers in the order %s say whether there are none', (direction, notes) =>
+    // Three days are compared with four weeks.
+    explore(
+      `?period=2026-02-01..2026-02-28&compare=2025-12-20..2025-12-22&details=["country","","users","${direction}",0,"difference"]`,
+      async ({ page }) => {
+        await page.waitForSelector('dialog tbody tr')
+        expect(await readTexts(page, 'dialog .limits')).toEqual(notes)
+      },
+    ),
+  )
+
   test('the bucket that still runs is dashed, one of the past is not', async () => {
     await explore('?period=7days', async ({ page }) => {
       expect(await page.$$('.line.running')).toHaveLength(1)
