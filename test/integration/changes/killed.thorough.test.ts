@@ -25,15 +25,17 @@ const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9)
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const USERS = 60
-/** How many days have events. The first ones expire, one after the other. */
+/** How many days have events. The first ones expire, one after the other, and these never. */
 const DAYS = 24
+const KEPT_DAYS = 9
 /** From the beginning of a change to the kill, at most: the commands start within this time. */
 const MAX_PAUSE_MS = 3_000
 
 const getDay = (daysAgo: number): string =>
   new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
 
-const createEvents = (count: number, seed: number, user: (n: number) => number) =>
+/** @param days how many days ago the late ones are at most: of days that have expired, they would go again with the next expiration */
+const createEvents = (count: number, seed: number, days: number, user: (n: number) => number) =>
   Array.from({ length: count }, (_, i) => {
     const n = i * 13 + seed
     return {
@@ -43,7 +45,7 @@ const createEvents = (count: number, seed: number, user: (n: number) => number) 
       country: ['DE', 'FR', 'BA'][n % 3],
       // A third of them lies days before the others of their users.
       timestamp: new Date(
-        Date.now() - (1 + (n % 3 === 0 ? n % DAYS : n % 2)) * DAY_MS - (n % 97) * 60_000,
+        Date.now() - (1 + (n % 3 === 0 ? n % days : n % 2)) * DAY_MS - (n % 97) * 60_000,
       ).toISOString(),
     }
   })
@@ -79,7 +81,7 @@ test.each([1, 3])('on %d shards', async (shards) => {
       const isDone = (cluster: Cluster) => listRemainingWork(cluster).then(({ length }) => !length)
       await until(async () => (await service.withCluster(isDone)) === true)
     }
-    await send(createEvents(800, 0, (n) => n % USERS))
+    await send(createEvents(800, 0, DAYS, (n) => n % USERS))
     await settle()
 
     /** Runs a command, and kills it when the signal aborts. Returns its exit code. */
@@ -101,7 +103,7 @@ test.each([1, 3])('on %d shards', async (shards) => {
     const project = ['--project', id]
     const CHANGES = [
       // On several shards each load is a change of its own, so one shard gets them all.
-      (n: number) => send(createEvents(40, n * 1_009, () => n % USERS)),
+      (n: number) => send(createEvents(40, n * 1_009, KEPT_DAYS, () => n % USERS)),
       (n: number, signal: AbortSignal) =>
         run(
           signal,
