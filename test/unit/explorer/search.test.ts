@@ -41,8 +41,8 @@ test('every field is asked, without the filters of the page', () => {
   }
   const queries = buildSearchQueries(state, [], 'Blog')
   const scope = { date_range: ['2026-01-01', '2026-01-31'], time_zone: 'Europe/Berlin' }
-  expect(queries).toHaveLength(9)
-  expect(new Set(queries.map(({ id }) => id)).size).toBe(9)
+  expect(queries).toHaveLength(10)
+  expect(new Set(queries.map(({ id }) => id)).size).toBe(10)
   expect(queries.filter(({ id }) => ['page:path', 'country', 'event:name'].includes(id))).toEqual([
     {
       id: 'page:path',
