@@ -8,6 +8,7 @@ import {
   formatPercentTick,
 } from '../format/numbers.js'
 import type { QueryBody, ShownMetric } from '../client/contract.js'
+import { isPageField } from '../state/filters.js'
 import { GOAL_METRICS } from '../state/state.js'
 
 interface MetricInfo {
@@ -97,8 +98,7 @@ const ENTRY_NAMES: Partial<Readonly<Record<ShownMetric, string>>> = {
 /** The name of a metric in the rows of a grouping. */
 export function nameMetric(metric: ShownMetric, groupedBy: string): string {
   if (metric === 'conversion_rate') return 'Rate'
-  const isByPage = groupedBy === 'page:path' || groupedBy === 'page:origin'
-  return (isByPage ? ENTRY_NAMES[metric] : undefined) ?? METRICS[metric].name
+  return (isPageField(groupedBy) ? ENTRY_NAMES[metric] : undefined) ?? METRICS[metric].name
 }
 
 /** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */

@@ -90,6 +90,10 @@ export const isFilter = ({ field, operator, values }: FieldFilter): boolean =>
 export const isEventField = (field: Field): boolean =>
   field === 'event:name' || field.startsWith(PROPERTY_PREFIX)
 
+/** Whether the field is one of single pages. */
+export const isPageField = (field: Field): boolean =>
+  field === 'page:path' || field === 'page:origin'
+
 export const isNegation = (operator: FilterOperator): boolean =>
   operator === 'is_not' || operator === 'contains_not'
 

@@ -14,7 +14,7 @@ import {
   type Tab,
 } from '../queries/panels.js'
 import { addFilter, openTab, type Change } from '../state/changes.js'
-import { isEventField } from '../state/filters.js'
+import { isEventField, isPageField } from '../state/filters.js'
 import { DetailsButtons } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -127,10 +127,6 @@ function Content({
   )
 }
 
-/** Whether a field is one of single events. The others are of whole visits. */
-const isOfEvents = (field: string): boolean =>
-  field === 'page:path' || field === 'page:origin' || isEventField(field)
-
 interface RowsProps extends Pick<Parts, 'state' | 'change' | 'site'> {
   readonly tab: Tab
   readonly response: QueryResponse
@@ -170,7 +166,7 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
         whole={totals?.metrics[metric] ?? 0}
         isOld={isOld}
       />
-      {others.length > 0 && isOfEvents(field) && (
+      {others.length > 0 && (isPageField(field) || isEventField(field)) && (
         <p class="below quiet">Conversions count where they happen: on the page, at the event.</p>
       )}
     </>

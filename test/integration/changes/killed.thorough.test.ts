@@ -6,8 +6,8 @@ import { expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
+import { DAY_MS } from '../../../src/lib/time.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { newWideProject } from '../../support/cluster/wide-world.js'
 import { runCli } from '../../support/cli/cli.js'
@@ -24,7 +24,8 @@ const KILLS = scaled(8)
 const TIMEOUT_MS = 600_000 + KILLS * 60_000
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
-const DAY_MS = 24 * 60 * 60 * 1000
+/** The moment that all days count back from: the service has the clock of the machine. */
+const NOW = Date.now()
 const USERS = 60
 /** How many days have events. The first ones expire, one after the other, and these never. */
 const DAYS = 24
@@ -33,7 +34,7 @@ const KEPT_DAYS = 9
 const MAX_PAUSE_MS = 3_000
 
 const getDay = (daysAgo: number): string =>
-  new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
+  new Date(NOW - daysAgo * DAY_MS).toISOString().slice(0, 10)
 
 /** @param days how many days ago the late ones are at most: of days that have expired, they would go again with the next expiration */
 const createEvents = (count: number, seed: number, days: number, user: (n: number) => number) =>
@@ -46,7 +47,7 @@ const createEvents = (count: number, seed: number, days: number, user: (n: numbe
       country: ['DE', 'FR', 'BA'][n % 3],
       // A third of them lies days before the others of their users.
       timestamp: new Date(
-        Date.now() - (1 + (n % 3 === 0 ? n % days : n % 2)) * DAY_MS - (n % 97) * 60_000,
+        NOW - (1 + (n % 3 === 0 ? n % days : n % 2)) * DAY_MS - (n % 97) * 60_000,
       ).toISOString(),
     }
   })
@@ -81,9 +82,7 @@ test.each([1, 3])(
         }).catch(() => undefined)
       }
       const settle = async (): Promise<void> => {
-        const isDone = (cluster: Cluster) =>
-          listRemainingWork(cluster).then(({ length }) => !length)
-        await until(async () => (await service.withCluster(isDone)) === true)
+        await until(async () => (await service.withCluster(listRemainingWork))?.length === 0)
       }
       await send(createEvents(800, 0, DAYS, (n) => n % USERS))
       await settle()

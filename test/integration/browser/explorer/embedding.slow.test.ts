@@ -1,9 +1,8 @@
 /** A public dashboard in a frame of another page, in a real browser: it shows its numbers where the project allows it, and nowhere else. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Page } from 'puppeteer-core'
 import { createWorld } from '../../../support/world/world.js'
+import { listen } from '../web.js'
 import { describeExplorer } from './describe-explorer.js'
 
 /** A page that shows another one in a frame. The query of its own address says which. */
@@ -12,19 +11,15 @@ const HOST_PAGE = `<!doctype html><title>Host</title><iframe width="800" height=
 
 const USERS = '.card[data-metric=users] data'
 
-interface Host {
-  readonly server: Server
-  readonly origin: string
-}
-
-async function startHost(): Promise<Host> {
-  const server = createServer((_request, response) => {
+/** Starts a site with the page. Returns its origin, and what stops it. */
+async function startHost() {
+  const site = await listen((_request, response) => {
     response.setHeader('Content-Type', 'text/html').end(HOST_PAGE)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   // To the browser, this is another site than 127.0.0.1, where the service is. It finds it there all the same.
-  return { server, origin: `http://localhost:${(server.address() as AddressInfo).port}` }
+  return { ...site, origin: site.url.replace('127.0.0.1', 'localhost') }
 }
+type Host = Awaited<ReturnType<typeof startHost>>
 
 /** As in a browser that keeps nothing for frames of other sites. */
 const REFUSE_STORAGE = `if (window !== top) for (const name of ['localStorage', 'sessionStorage']) {
@@ -47,9 +42,9 @@ describeExplorer('a page in a frame', (started) => {
     })
     await createWorld(store, [event], { ...fields, id: 'unframed' })
   })
-  afterAll(() => {
-    allowed.server.close()
-    other.server.close()
+  afterAll(async () => {
+    await allowed.close()
+    await other.close()
   })
 
   /** Opens a page of a host that shows a page of the service. Returns the users that the frame shows, or why it shows nothing. */
