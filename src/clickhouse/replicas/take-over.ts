@@ -4,7 +4,15 @@ import { SECOND_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
 import { fenceConnection } from '../connection-wrappers.js'
 import { acquireLease, type HeldLease } from '../lease/lease.js'
-import { choose, MIGRATING, readChoice, readTables, recordTables, SPREAD_MS } from './choice.js'
+import {
+  choose,
+  MIGRATING,
+  readChoice,
+  readTables,
+  recordAlone,
+  recordTables,
+  SPREAD_MS,
+} from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
 import { alignStandby, findLacking, hashTables } from './standby.js'
 
@@ -113,6 +121,26 @@ async function alignReplicas(
       await recordTables(from, await hashTables(from))
     })
   })
+}
+
+/**
+ * Records that events are on two disks again, once the standbys have all that was stored without them.
+ *
+ * @param standbys those that answer
+ * @param signal ends the work
+ */
+export async function endAlone(
+  active: Member,
+  standbys: readonly Member[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const standby of standbys) {
+    const lacking = await withConnection(standby, (admin) =>
+      findLacking(fenceConnection(admin, signal)),
+    )
+    if (lacking.size > 0) return
+  }
+  await withConnection(active, (admin) => recordAlone(fenceConnection(admin, signal), false))
 }
 
 /** Makes all replicas that answer like the active one, after migrations or whenever tables may have changed. */

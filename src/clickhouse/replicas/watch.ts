@@ -7,7 +7,7 @@ import { EXPIRY_MS, LeaseTimeoutError } from '../lease/lease.js'
 import { isAlone } from '../replica-set.js'
 import { LOOK_INTERVAL_MS, LOOK_TIMEOUT_MS, readChoice, recordAlone } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
-import { keepAlike, takeOver } from './take-over.js'
+import { endAlone, keepAlike, takeOver } from './take-over.js'
 
 /** At how many looks all replicas are asked once. */
 const LOOKS_OF_ALL = 8
@@ -93,7 +93,7 @@ export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWa
       }
       if (options.keeps) {
         const [first] = set.listAnswering()
-        if (first !== undefined) await keepAlone(getConnection(first), set.getLast())
+        if (first !== undefined) await noteAlone(getConnection(first), set.getLast())
         keeper.keep(failure === undefined)
       }
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false, signal: stopping.signal })
@@ -125,11 +125,10 @@ function report(set: ReplicaSet, before: Look, { onNotice, onAlone }: WatchOptio
   } else onNotice?.('info', 'all replicas reach Keeper')
 }
 
-/** Records when events begin to be stored on one disk only, and when that ends. */
-async function keepAlone(connection: Connection, last: Look): Promise<void> {
-  const isRecorded = last.aloneSeconds > 0
-  if (last.total < 2 || isAlone(last) === isRecorded) return
-  await recordAlone(connection, !isRecorded).catch(() => undefined)
+/** Records when events begin to be stored on one disk only. The keeper ends that, since the other replica has to fetch them first. */
+async function noteAlone(connection: Connection, last: Look): Promise<void> {
+  if (last.total < 2 || !isAlone(last) || last.aloneSeconds > 0) return
+  await recordAlone(connection, true).catch(() => undefined)
 }
 
 interface Keeper {
@@ -139,7 +138,7 @@ interface Keeper {
   readonly stop: () => Promise<void>
 }
 
-/** Creates what takes over and aligns standbys, one thing at a time. */
+/** Creates what takes over, aligns standbys and sees when they have everything, one thing at a time. */
 function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
   let working: Promise<void> | undefined
   let aligning = new AbortController()
@@ -158,7 +157,13 @@ function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
   const align = (active: Member, standbys: readonly Member[]): void => {
     aligning = new AbortController()
     const { signal } = aligning
-    working = attempt(() => keepAlike(active, standbys, signal))
+    working = attempt(async () => {
+      await keepAlike(active, standbys, signal)
+      const last = set.getLast()
+      if (last.aloneSeconds === 0 || isAlone(last)) return
+      if (standbys.length < set.members.length - 1) return
+      await endAlone(active, standbys, signal)
+    })
   }
   return {
     keep: (isAnswering) => {

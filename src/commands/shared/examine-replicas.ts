@@ -55,10 +55,10 @@ export async function examineReplicas({ members }: ReplicaSet): Promise<Replicas
       facts: facts ?? null,
     }),
   )
-  const isOnOne = last !== undefined && isAlone(last)
+  const isOnOne = last !== undefined && (isAlone(last) || last.aloneSeconds > 0)
   return {
     replicas,
-    quorum: last === undefined ? null : isOnOne ? 1 : 2,
+    quorum: last === undefined ? null : isAlone(last) ? 1 : 2,
     aloneSeconds: isOnOne ? last.aloneSeconds : null,
   }
 }

@@ -130,6 +130,36 @@ describePair('a service over replicas', () => {
     await expectExact(project, { ...senders, sent: new Set([...senders.sent, 'refused']) })
   })
 
+  thoroughTest(
+    'says that events are on one disk until the other one has fetched them',
+    async () => {
+      const { project, senders } = await startSending('alone', 3)
+      const standby = getOther(await findActive())
+      const run = (query: string) => stores.get(standby)!.admin.execute({ query, query_params: {} })
+      const findStatus = async (wanted: RegExp): Promise<number> => {
+        let code = -1
+        await until(async () => {
+          const status = await services.run('cluster', 'status')
+          code = status.code
+          return wanted.test(status.stdout)
+        })
+        return code
+      }
+      await run('SYSTEM STOP FETCHES')
+      standby.suspend()
+      expect(await findStatus(/on one disk only/)).toBe(1)
+      await untilAccepted(senders)
+      await senders.stop()
+      standby.resume()
+      // Both reach Keeper again, so inserts wait for both, but one of them has not fetched what it lacks.
+      expect(await findStatus(/ standby .* 2\n/)).toBe(1)
+      for (let n = 0; n < 5; n += 1) expect(await findStatus(/on one disk only/)).toBe(1)
+      await run('SYSTEM START FETCHES')
+      await until(async () => (await services.run('cluster', 'status')).code === 0)
+      await expectExact(project, senders)
+    },
+  )
+
   test(
     `goes on when the active replica is killed ${TAKEOVERS} times (seed ${SEED})`,
     async () => {
