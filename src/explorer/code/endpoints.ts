@@ -49,7 +49,9 @@ function nameGroups({ id, body }: Of<'query'>): string {
     typeof metric === 'string' ? metric : metric.as,
   )
   if (group === undefined) return id === 'cards' ? 'totals' : metrics.join('-')
-  return group.startsWith('interval:') ? `${metrics.join('-')}-over-time` : group
+  if (group.startsWith('interval:')) return `${metrics.join('-')}-over-time`
+  // A panel has some of the metrics that are in the file of its details.
+  return id.startsWith('details') ? `${group}-details` : group
 }
 
 /** How a program reaches the API: the address before the paths, and the key; undefined for public dashboards. */

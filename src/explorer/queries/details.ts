@@ -133,7 +133,7 @@ export const buildExports = (state: AskedState): readonly Query[] =>
       ? []
       : [
           {
-            id: panel.id,
+            id: `${DETAILS}-${panel.id}`,
             operation: 'query',
             body: {
               ...buildTabScope(tab.id, state),

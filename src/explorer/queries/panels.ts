@@ -47,7 +47,7 @@ const CAMPAIGN = { panel: 'sources', group: 'Campaign' } as const
 const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENTION, TabRow>> = {
   channel: { panel: 'sources', name: 'Channel' },
   referrer: { panel: 'sources', name: 'Referrer' },
-  referrer_type: { panel: 'sources', name: 'Type' },
+  referrer_type: { panel: 'sources', name: 'Referrer type' },
   utm_campaign: { ...CAMPAIGN, name: 'UTM campaign' },
   utm_source: { ...CAMPAIGN, name: 'UTM source' },
   utm_medium: { ...CAMPAIGN, name: 'UTM medium' },
@@ -63,8 +63,8 @@ const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENT
   language: { panel: 'places', name: 'Language' },
   browser: { panel: 'devices', name: 'Browser' },
   os: { panel: 'devices', name: 'System' },
-  device_type: { panel: 'devices', name: 'Type' },
-  'event:name': { panel: 'events', name: 'Name', metric: 'events' },
+  device_type: { panel: 'devices', name: 'Device type' },
+  'event:name': { panel: 'events', name: 'Event', metric: 'events' },
   [NEW_AND_RETURNING]: { panel: 'users', name: 'New and returning' },
   [RETENTION]: { panel: 'users', name: 'Retention' },
 }

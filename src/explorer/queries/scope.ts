@@ -59,9 +59,11 @@ export const isCompared = ({
 
 /** The members of a query that compare it. */
 export function buildComparison(state: AskedState): Pick<QueryBody, 'compare' | 'compare_align'> {
-  const { comparison } = state
+  const { comparison, filters } = state
   if (comparison === 'off' || !isCompared(state)) return {}
-  return comparison === 'weekdays'
+  // Of 30 days, nine are on weekends, or eight: a filter by weekdays would compare the number of days.
+  const isByWeekday = filters.some(({ field }) => field === 'weekday')
+  return comparison === 'weekdays' || (comparison === 'previous_period' && isByWeekday)
     ? { compare: 'previous_period', compare_align: 'weekday' }
     : { compare: typeof comparison === 'string' ? comparison : [comparison.from, comparison.to] }
 }

@@ -62,7 +62,6 @@ export function Bar({ name, live, source, project, totals, ...parts }: BarProps)
       <div class={hasMore ? 'rest open' : 'rest'}>
         <ComparisonMenu {...parts} />
         <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
-        <GoalMenu {...parts} projectId={source.projectId} />
         <FilterMenu {...source} change={change} />
         <button
           class="control"
@@ -72,6 +71,8 @@ export function Bar({ name, live, source, project, totals, ...parts }: BarProps)
         </button>
         <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
         <Search {...parts} {...source} />
+        {/* At the end, since it comes when the goals are known, and would move what is behind it. */}
+        <GoalMenu {...parts} projectId={source.projectId} />
       </div>
       <FilterPills {...parts} />
     </header>
@@ -150,6 +151,11 @@ export function useScrollPadding() {
   return ref
 }
 
+const JOIN_NAMES = [
+  ['and', 'All must match'],
+  ['or', 'One must match'],
+] as const
+
 /** The filters of the page, each of which can be negated and removed. */
 function FilterPills({ state, change }: Parts) {
   const { filters, join } = state
@@ -190,12 +196,13 @@ function FilterPills({ state, change }: Parts) {
       {filters.length > 1 && (
         <>
           <li>
-            <button
-              aria-pressed={join === 'or'}
-              onClick={() => change(set({ join: join === 'or' ? 'and' : 'or' }))}
-            >
-              {join === 'or' ? 'Match any' : 'Match all'}
-            </button>
+            <Select
+              label="How many filters must match"
+              name="join"
+              options={JOIN_NAMES}
+              value={join}
+              onChange={(chosen) => change(set({ join: chosen }))}
+            />
           </li>
           <li>
             <button onClick={() => changeAt(0, clearFilters)}>Clear all</button>

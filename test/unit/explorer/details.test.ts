@@ -75,6 +75,27 @@ test.each<[string, AskedState, object]>([
     },
   ],
   [
+    'as many weekdays of the period before as of the period, with a filter by weekdays',
+    open(
+      { tab: 'event:name' },
+      {
+        comparison: 'previous_period',
+        filters: [{ field: 'weekday', operator: 'is', values: ['6', '7'] }],
+      },
+    ),
+    {
+      date_range: '30days',
+      filters: [{ type: 'clock', weekdays: [6, 7] }],
+      metrics: ['users', 'new_users', 'events'],
+      group_by: ['event:name'],
+      order_by: [['users', 'desc']],
+      limit: 50,
+      offset: 0,
+      compare: 'previous_period',
+      compare_align: 'weekday',
+    },
+  ],
+  [
     'no metrics that the rows never have, nor an order by them',
     open({ tab: 'event:name', orderBy: 'bounce_rate', direction: 'asc' }),
     {

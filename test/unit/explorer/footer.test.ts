@@ -61,6 +61,12 @@ test.each<[Query, string | null, object, string]>([
     'country-2026-01-01-to-2026-01-31.csv',
   ],
   [
+    { id: 'details', operation: 'query', body: { ...RANGE, group_by: ['country'], limit: 50 } },
+    DAY,
+    { ...RANGE, group_by: ['country'], limit: 'all' },
+    'country-details-2026-01-31.csv',
+  ],
+  [
     { id: 'cards', operation: 'query', body: { ...RANGE, metrics: ['users'] } },
     DAY,
     { ...RANGE, metrics: ['users'] },

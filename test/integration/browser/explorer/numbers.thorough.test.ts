@@ -83,7 +83,7 @@ describeExplorer('the explorer', (started) => {
         'Known numbers',
       )
       // Each property has a tab.
-      expect(await explorer.page.evaluate(LIST_EVENT_TABS)).toEqual(['Name', MARKUP, 'plan'])
+      expect(await explorer.page.evaluate(LIST_EVENT_TABS)).toEqual(['Event', MARKUP, 'plan'])
     }))
 
   test.each([
