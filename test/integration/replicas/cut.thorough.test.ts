@@ -49,13 +49,13 @@ describePair('two services over replicas', () => {
     first = await services.serve()
     second = await services.serve({ CLUSTER: file })
     stores = new Map(pair.replicas.map((one) => [one, services.openReplica(one)]))
-    const made = await services.run(
+    const made = await services.succeed(
       ...['project', 'create', '--id', PROJECT, '--name', PROJECT, '--domain', 'shop.example'],
     )
-    const issued = await services.run('key', 'issue', '--project', PROJECT, '--name', 'test')
+    const issued = await services.succeed('key', 'issue', '--project', PROJECT, '--name', 'test')
     tokens = {
-      publicToken: /tallypub_\w+/.exec(made.stdout)![0],
-      key: /^tallykey_\S+/m.exec(issued.stdout)![0],
+      publicToken: /tallypub_\w+/.exec(made)![0],
+      key: /^tallykey_\S+/m.exec(issued)![0],
     }
   })
   afterAll(async () => {

@@ -23,11 +23,12 @@ import {
 import { findActiveName, hashTables, untilAlike } from '../../support/pair/replicated-store.js'
 import { startWork } from '../../support/pair/work.js'
 import { select } from '../../support/store/facts.js'
-import { until } from '../../support/until.js'
+import { until as wait } from '../../support/until.js'
 
 const TAKEOVERS = Number(process.env['KILLS'] ?? scaled(2))
 /** For each takeover. It only ends a test that would wait forever. */
 const PATIENCE_MS = 600_000
+const LOG_LENGTH = 4_000
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
 interface Sending {
@@ -52,12 +53,18 @@ describePair('a service over replicas', () => {
     await pair.stop()
   })
 
+  /** Waits until something is so. If it is not in time, the error has what the service logged last. */
+  const until = (isSo: () => boolean | Promise<boolean>): Promise<number> =>
+    wait(isSo).catch((error: unknown) => {
+      throw new Error(service.log().slice(-LOG_LENGTH), { cause: error })
+    })
+
   /** Sends events to a project of its own. */
   const startSending = async (project: string, clients: number): Promise<Sending> => {
-    const made = await services.run(
+    const made = await services.succeed(
       ...['project', 'create', '--name', project, '--id', project, '--domain', 'shop.example'],
     )
-    const token = /tallypub_\w+/.exec(made.stdout)![0]
+    const token = /tallypub_\w+/.exec(made)![0]
     const address = (): string => service.address
     const senders = startSenders({ seed: SEED, address, token, clients })
     await untilAccepted(senders)

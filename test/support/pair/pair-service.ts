@@ -15,6 +15,8 @@ export interface PairServices {
   serve(env?: NodeJS.ProcessEnv): Promise<PairService>
   /** Runs a command, as `tallyhouse cluster status`. */
   run(...args: readonly string[]): Promise<CliResult>
+  /** Runs a command that has to succeed. Returns what it writes. */
+  succeed(...args: readonly string[]): Promise<string>
   /** The environment of services and commands. */
   readonly env: NodeJS.ProcessEnv
   /** Opens the store on one replica, beside the services. */
@@ -65,6 +67,11 @@ export async function createPairServices(pair: Pair): Promise<PairServices> {
   return {
     env,
     run: (...args) => runCli(args, env),
+    succeed: async (...args) => {
+      const { code, stdout, stderr } = await runCli(args, env)
+      if (code !== 0) throw new Error(`${args.join(' ')}: ${code}, ${stderr}`)
+      return stdout
+    },
     serve: async (more = {}) => {
       const service = await startService({ ...env, ...more })
       services.push(service)

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { DAY_MS } from '../../../src/lib/time.js'
-import type { CliResult } from '../cli/cli.js'
 import { select } from '../store/facts.js'
 import type { PairServices } from './pair-service.js'
 
@@ -28,12 +27,16 @@ export async function startWork(services: PairServices, now = new Date()): Promi
   const deleted = new Set<string>()
   let keepDays = DAYS
   let last = Promise.resolve()
-  const require = async (...args: readonly string[]): Promise<CliResult> => {
-    const result = await services.run(...args)
-    if (result.code !== 0) throw new Error(`${args.join(' ')}: ${result.stderr}`)
-    return result
-  }
-  await require('project', 'create', '--id', PROJECT, '--name', PROJECT, '--domain', 'w.example')
+  await services.succeed(
+    'project',
+    'create',
+    '--id',
+    PROJECT,
+    '--name',
+    PROJECT,
+    '--domain',
+    'w.example',
+  )
   const file = path.join(services.env['DATA_DIR']!, 'worked.ndjson')
   await writeFile(
     file,
@@ -41,7 +44,7 @@ export async function startWork(services: PairServices, now = new Date()): Promi
       .map((one) => JSON.stringify(one))
       .join('\n'),
   )
-  await require('import', '--project', PROJECT, file)
+  await services.succeed('import', '--project', PROJECT, file)
   const kinds: readonly (() => readonly string[])[] = [
     () => ['rollups', 'rebuild'],
     () => {
