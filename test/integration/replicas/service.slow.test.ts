@@ -28,7 +28,8 @@ import { until as wait } from '../../support/until.js'
 const TAKEOVERS = Number(process.env['KILLS'] ?? scaled(2))
 /** For each takeover. It only ends a test that would wait forever. */
 const PATIENCE_MS = 600_000
-const LOG_LENGTH = 4_000
+/** How much of a log an error has. */
+const LINES = 40
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 
 interface Sending {
@@ -53,10 +54,12 @@ describePair('a service over replicas', () => {
     await pair.stop()
   })
 
-  /** Waits until something is so. If it is not in time, the error has what the service logged last. */
+  /** Waits until something is so. If it is not in time, the error has what the service logged last beside its requests. */
   const until = (isSo: () => boolean | Promise<boolean>): Promise<number> =>
     wait(isSo).catch((error: unknown) => {
-      throw new Error(service.log().slice(-LOG_LENGTH), { cause: error })
+      const lines = service.log().split('\n')
+      const own = lines.filter((line) => !line.includes('"requestId"'))
+      throw new Error(own.slice(-LINES).join('\n'), { cause: error })
     })
 
   /** Sends events to a project of its own. */

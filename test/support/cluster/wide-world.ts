@@ -25,10 +25,11 @@ import type {
   ValuesResponse,
 } from '../../../src/contract/api.js'
 import { writeNdjson } from '../../../src/http/formats/ndjson.js'
-import type { RelationName } from '../../../src/model/relations.js'
+import { ALL_RELATIONS, WITHOUT_PAIRS, type RelationName } from '../../../src/model/relations.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
+import { isPaired } from '../../../src/rollups/paired-projects.js'
 import {
   answer,
   fillDefaults,
@@ -71,20 +72,29 @@ export async function sendToShards(
   )
 }
 
-/** Runs a query without HTTP on the shards of a project. @param sizes decide how it is answered */
-export function runQuery(
+/**
+ * Runs a query without HTTP on the shards of a project.
+ *
+ * @param sizes decide how it is answered
+ * @param onPlan is told how
+ */
+export async function runQuery(
   cluster: Cluster,
   project: StoredProject,
   asked: PartialRequest,
   now: Date = NOW,
   sizes?: ProjectSizes,
+  onPlan?: Dependencies['onPlan'],
 ): Promise<AnalyticsQueryResponse> {
-  return answer(
-    QUERY,
-    fillDefaults(asked),
-    project,
-    createDependencies(cluster, project, now, sizes),
+  const paired = await Promise.all(
+    locate(cluster, project).map(({ store }) => isPaired(store.reader, project.id)),
   )
+  const relations = paired.includes(false) ? WITHOUT_PAIRS : ALL_RELATIONS
+  return answer(QUERY, fillDefaults(asked), project, {
+    ...createDependencies(cluster, project, now, sizes),
+    listRelations: () => relations,
+    onPlan,
+  })
 }
 
 /** Lists the values of a field without HTTP. @param relations those that may be read; all by default */
