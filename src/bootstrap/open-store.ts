@@ -20,6 +20,8 @@ import { finishDeletions } from '../deletion/deletion-steps.js'
 import { leaveProjects } from '../deletion/shard-context.js'
 import { openGeoip, type Geoip } from '../ingest/enrichment/geoip.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { ROLLUP_NAMES } from '../model/rollups.js'
+import { abandonRollups } from '../rollups/progress.js'
 import type { EngineMember } from '../clickhouse/embedded/member.js'
 import { SECOND_MS } from '../lib/time.js'
 import { hasEngine, openEngine, type OpenEngineOptions, type OpenedEngine } from './open-engine.js'
@@ -132,7 +134,7 @@ const toWatchOptions = ({
   onNotice,
   onAlone,
 }: OpenStoreOptions): WatchOptions => ({
-  keeps: keepsReplicas,
+  keeps: keepsReplicas ? { names: ROLLUP_NAMES, abandon: abandonRollups } : undefined,
   onNotice,
   onAlone,
 })

@@ -21,23 +21,32 @@ export class NotReadyError extends Error {
   override readonly name = 'NotReadyError'
 }
 
+/** Tables that follow from the others. A replica that lacks rows of them alone may take over. */
+export interface DerivedTables {
+  readonly names: readonly string[]
+  /** Records that they are wrong. Once it resolves, nobody reads them until they are built anew. The caller holds the lease `loader`. */
+  readonly abandon: (connection: Connection) => Promise<void>
+}
+
 /** Another process may hold the lease until it expires. */
 const TAKEOVER_WAIT_MS = 12 * SECOND_MS
 
 /**
  * Lets a replica take over from one that is silent: waits until the holder of the lease `loader` is silent, too, and checks that the
- * replica has everything that was confirmed. Loaders then finish what was interrupted, as after a crash.
+ * replica has everything that was confirmed. Loaders then finish what was interrupted, as after a crash. If only derived tables lack
+ * rows, as when a month of them was replaced at that moment, they are abandoned.
  *
  * @param last the choice that is replaced
  * @returns whether it is active now; false if another one was chosen meanwhile
  * @throws NotReadyError; LeaseTimeoutError when the holder of the lease is not silent; the client's error
  */
-export function takeOver(member: Member, last: Look): Promise<boolean> {
+export function takeOver(member: Member, last: Look, derived: DerivedTables): Promise<boolean> {
   return withConnection(member, (standby) =>
     underLoaderLease(standby, { waitMs: TAKEOVER_WAIT_MS, requestsTurn: false }, async (lease) => {
       const [tables, wanted] = await Promise.all([hashTables(standby), readTables(standby)])
       if (tables !== wanted) throw new NotReadyError(`${describe(member)} lacks tables or views`)
-      await requireComplete(standby, member)
+      const lacking = await requireComplete(standby, member, derived.names)
+      if (lacking.size > 0) await derived.abandon(fenceConnection(standby, lease.signal))
       return chooseUnder(lease, standby, last.number)
     }),
   )
@@ -152,12 +161,23 @@ export async function alignAll(set: ReplicaSet): Promise<void> {
   )
 }
 
-async function requireComplete(standby: Connection, member: Member): Promise<void> {
+/**
+ * Checks that a replica has all rows.
+ *
+ * @param spared the tables that may lack some
+ * @returns those of them that do
+ * @throws NotReadyError
+ */
+async function requireComplete(
+  standby: Connection,
+  member: Member,
+  spared: readonly string[] = [],
+): Promise<ReadonlySet<string>> {
   const lacking = await findLacking(standby)
-  const [first] = lacking
-  if (first === undefined) return
+  const [first, ...more] = [...lacking].filter(([table]) => !spared.includes(table))
+  if (first === undefined) return new Set(lacking.keys())
   const [table, reason] = first
-  const others = lacking.size > 1 ? ` and of ${lacking.size - 1} other tables` : ''
+  const others = more.length > 0 ? ` and of ${more.length} other tables` : ''
   throw new NotReadyError(`${describe(member)} lacks rows of ${table}${others}: ${reason}`)
 }
 

@@ -7,7 +7,7 @@ import { EXPIRY_MS, LeaseTimeoutError } from '../lease/lease.js'
 import { isAlone } from '../replica-set.js'
 import { LOOK_INTERVAL_MS, LOOK_TIMEOUT_MS, readChoice, recordAlone } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
-import { endAlone, keepAlike, takeOver } from './take-over.js'
+import { endAlone, keepAlike, takeOver, type DerivedTables } from './take-over.js'
 
 /** At how many looks all replicas are asked once. */
 const LOOKS_OF_ALL = 8
@@ -15,8 +15,8 @@ const LOOKS_OF_ALL = 8
 const PAUSE_MS = 5 * SECOND_MS
 
 export interface WatchOptions {
-  /** Whether this process lets a replica take over, and keeps standbys like the active one. */
-  readonly keeps: boolean
+  /** For a process that lets a replica take over, and keeps standbys like the active one: the tables that follow from others. */
+  readonly keeps: DerivedTables | undefined
   readonly onNotice?: ((level: 'info' | 'warn', text: string) => void) | undefined
   /** @param seconds for how long events have been stored on one disk only; 0 while they are on two */
   readonly onAlone?: ((seconds: number) => void) | undefined
@@ -78,7 +78,7 @@ export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWa
     return connection
   }
   const stopping = new AbortController()
-  const keeper = createKeeper(set, options)
+  const keeper = options.keeps && createKeeper(set, options.keeps, options)
   let isAway = false
   const run = async (): Promise<void> => {
     for (let looks = 0; !stopping.signal.aborted; looks++) {
@@ -91,7 +91,7 @@ export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWa
         const state = isAway ? `is away (${failure})` : 'answers'
         options.onNotice?.(isAway ? 'warn' : 'info', `the active replica, ${active}, ${state}`)
       }
-      if (options.keeps) {
+      if (keeper !== undefined) {
         const [first] = set.listAnswering()
         if (first !== undefined) await noteAlone(getConnection(first), set.getLast())
         keeper.keep(failure === undefined)
@@ -108,7 +108,7 @@ export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWa
     stop: async () => {
       stopping.abort()
       await ended
-      await keeper.stop()
+      await keeper?.stop()
       await Promise.all([...connections.values()].map((connection) => connection.close()))
     },
   }
@@ -139,7 +139,7 @@ interface Keeper {
 }
 
 /** Creates what takes over, aligns standbys and sees when they have everything, one thing at a time. */
-function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
+function createKeeper(set: ReplicaSet, derived: DerivedTables, { onNotice }: WatchOptions): Keeper {
   let working: Promise<void> | undefined
   let aligning = new AbortController()
   let awaySince: number | undefined
@@ -149,21 +149,23 @@ function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
       await work()
     } catch (error) {
       const isNews = error instanceof Error && !(error instanceof LeaseTimeoutError)
-      if (isNews && !aligning.signal.aborted) onNotice?.('warn', error.message)
+      if (isNews) onNotice?.('warn', error.message)
     }
     dueAt = performance.now() + PAUSE_MS
     working = undefined
   }
-  const align = (active: Member, standbys: readonly Member[]): void => {
+  const align = async (active: Member, standbys: readonly Member[]): Promise<void> => {
     aligning = new AbortController()
     const { signal } = aligning
-    working = attempt(async () => {
+    try {
       await keepAlike(active, standbys, signal)
       const last = set.getLast()
       if (last.aloneSeconds === 0 || isAlone(last)) return
       if (standbys.length < set.members.length - 1) return
       await endAlone(active, standbys, signal)
-    })
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
   }
   return {
     keep: (isAnswering) => {
@@ -178,9 +180,9 @@ function createKeeper(set: ReplicaSet, { onNotice }: WatchOptions): Keeper {
       const last = set.getLast()
       const [first, ...others] = set.listAnswering()
       if (first === undefined || last.number === 0) return
-      if (isAnswering) align(first, others)
+      if (isAnswering) working = attempt(() => align(first, others))
       else if (isLong && first.replica.name !== last.active) {
-        working = attempt(() => takeOver(first, last))
+        working = attempt(() => takeOver(first, last, derived))
       }
     },
     stop: async () => {
