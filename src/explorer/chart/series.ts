@@ -14,6 +14,8 @@ export interface Point {
   /** The day or month that it is compared with, as the start of the bucket; undefined for buckets of other sizes. */
   readonly comparedLabel?: string | undefined
   readonly change?: number | undefined
+  /** Whether the period has only a part of the bucket, such as of its first week. */
+  readonly isPart?: boolean
 }
 
 export interface Series {
@@ -54,12 +56,22 @@ export function readSeries(
   const last = data.findLastIndex(({ group }) => hasBegun(group['date']))
   const isRunning = hasAll && last >= 0 && (endsNow || Date.parse(period.to) > now.getTime())
   const from = comparison && clockIn(zone, new Date(comparison.period.from))
+  const periods = [period, ...(comparison === undefined ? [] : [comparison.period])]
+  const ends = measureEnds(periods, size, zone)
+  const listEnds = (i: number): readonly (readonly number[])[] => [
+    ...(i === 0 ? [ends.map(({ first }) => first)] : []),
+    ...(i === data.length - 1 ? [ends.map(({ last: days }) => days)] : []),
+  ]
+  const isPart = (i: number): boolean => listEnds(i).some(([own = 0]) => own > 0)
+  // Three days of a week are no change from five.
+  const isUneven = (i: number): boolean => listEnds(i).some((days) => new Set(days).size > 1)
   const points = data.map(({ group, metrics, comparison: compared }, i) => ({
     label: group['date'] ?? '',
     value: i <= last || metrics[metric] !== 0 ? (metrics[metric] ?? undefined) : undefined,
     compared: compared?.metrics[metric] ?? undefined,
     comparedLabel: from === undefined ? undefined : findCompared(from, i, size),
-    change: (i <= last ? compared?.change[metric] : undefined) ?? undefined,
+    change: (i <= last && !isUneven(i) ? compared?.change[metric] : undefined) ?? undefined,
+    ...(isPart(i) ? { isPart: true } : {}),
   }))
   const added =
     fillsDay && hasAll && size === 'hour' ? listHoursAfter(points.at(-1)?.label, zone) : []
@@ -71,6 +83,36 @@ export function readSeries(
     running: isRunning ? last : undefined,
     points: [...points, ...added.map((label) => ({ label, value: undefined }))],
   }
+}
+
+/** How many days of a bucket a period has at its ends, if not all; 0 for a whole one, and for buckets that are not longer than a day. */
+interface Ends {
+  readonly first: number
+  readonly last: number
+}
+
+function measureEnds(periods: readonly Range[], size: BucketSize, zone: string): readonly Ends[] {
+  if (isOfClock(size) || size === 'day') return []
+  const dateOf = (moment: string): string => clockIn(zone, new Date(moment)).slice(0, 10)
+  const countDays = (start: string, step: 1 | -1): number => {
+    let days = 0
+    for (let date = start; !STARTS[size](date); date = addDays(date, step)) days += 1
+    return days
+  }
+  return periods.map(({ from, to }) => ({
+    first: countDays(dateOf(from), 1),
+    last: countDays(addDays(dateOf(to), 1), -1),
+  }))
+}
+
+/** Whether a date is the first one of a bucket. */
+const STARTS: Readonly<
+  Record<Exclude<BucketSize, keyof typeof CLOCK_MS | 'day'>, (date: string) => boolean>
+> = {
+  week: (date) => new Date(date).getUTCDay() === 1,
+  month: (date) => date.endsWith('-01'),
+  quarter: (date) => /-(01|04|07|10)-01$/.test(date),
+  year: (date) => date.endsWith('-01-01'),
 }
 
 /** The hours after one, to the end of its day. */

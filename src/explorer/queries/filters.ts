@@ -1,11 +1,13 @@
 /** The filters of a state: as those of the API, in words, and found by a part of the name of a value. */
 import type { Filter } from '../../contract/api.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { matchesName, nameValues } from '../format/values.js'
 import {
   CHOSEN_FIELDS,
   isChosenField,
   isEventField,
   isNegation,
+  isPageField,
   OPPOSITES,
   toApiFilter,
   type Field,
@@ -21,15 +23,17 @@ export type Kept = 'visits' | 'events'
 /**
  * Builds the filters of the API. Filters on events that are joined by `and` are about one event: a visit with a purchase whose
  * plan is `pro`, rather than with a purchase, and something else whose plan is `pro`. A negation keeps the visits without such an event.
+ *
+ * A goal is seldom reached on the page that brings it about. So with a goal, a filter on pages keeps the visits that saw one, too.
  */
 export function buildFilters(
-  { filters, join }: Pick<ExplorerState, 'filters' | 'join'>,
+  { filters, join, goal }: Pick<ExplorerState, 'filters' | 'join' | 'goal'>,
   kept: Kept,
 ): readonly Filter[] {
   const events = filters.filter(selectsEvents).map(toApiFilter)
   const others = filters
     .filter((filter) => !selectsEvents(filter))
-    .map((filter) => (isEventField(filter.field) ? excludeVisits(filter) : toApiFilter(filter)))
+    .map((filter) => (keepsVisits(filter, goal) ? selectVisits(filter) : toApiFilter(filter)))
   if (events.length === 0 || kept === 'events') return [...others, ...events]
   const isAny = events.length > 1 && join === 'or'
   const any: Filter = { type: 'group', operator: 'or', filters: events }
@@ -40,9 +44,15 @@ export function buildFilters(
 export const selectsEvents = ({ field, operator }: FieldFilter): boolean =>
   isEventField(field) && !isNegation(operator)
 
-/** Selects the visits none of whose events is one that a filter excludes. */
-function excludeVisits(filter: FieldFilter): Filter {
-  const excluded = toApiFilter({ ...filter, operator: OPPOSITES[filter.operator] })
+/** Whether a filter keeps whole visits, and not only what it matches. */
+const keepsVisits = ({ field }: FieldFilter, goal: string | undefined): boolean =>
+  isEventField(field) || (goal !== undefined && isPageField(field))
+
+/** Selects the visits with something that a filter matches; with a negation, those without anything that it excludes. */
+function selectVisits(filter: FieldFilter): Filter {
+  const { operator } = filter
+  if (!isNegation(operator)) return { type: 'visit', filters: [toApiFilter(filter)] }
+  const excluded = toApiFilter({ ...filter, operator: OPPOSITES[operator] })
   return { type: 'group', operator: 'not', filters: [{ type: 'visit', filters: [excluded] }] }
 }
 
@@ -66,13 +76,15 @@ const VISIT_NAMES: Readonly<Record<FilterOperator, readonly [string, string]>> =
 export const nameField = (field: Field): string =>
   isChosenField(field) ? CHOSEN_FIELDS[field].name : (findTab(field)?.name ?? field)
 
-/** Describes a filter, such as `Country is Germany or Austria`, or `Visit with plan pro`. */
-export function describeFilter({ field, operator, values }: FieldFilter): string {
+/** Describes a filter, such as `Country is Germany or Austria`, or `Visit with plan pro`. @param goal the one that is chosen */
+export function describeFilter(filter: FieldFilter, goal?: string): string {
+  const { field, operator, values } = filter
   const names = nameValues(field, values).join(' or ')
   const fieldName = nameField(field)
-  if (!isEventField(field)) return `${fieldName} ${OPERATOR_NAMES[operator]} ${names}`
+  if (!keepsVisits(filter, goal)) return `${fieldName} ${OPERATOR_NAMES[operator]} ${names}`
   const [visit, before] = VISIT_NAMES[operator]
-  return `${visit} ${field === 'event:name' ? 'event' : fieldName} ${before}${names}`
+  const name = field.startsWith(PROPERTY_PREFIX) ? fieldName : fieldName.toLowerCase()
+  return `${visit} ${name} ${before}${names}`
 }
 
 /** The values of a field, the most frequent first. */

@@ -57,13 +57,23 @@ export const isCompared = ({
 }: Pick<ExplorerState, 'comparison' | 'period'>): boolean =>
   comparison !== 'off' && period !== 'all'
 
+/**
+ * What the period is compared with. With a filter by weekdays, a period before has the same weekdays: of 30 days, nine are on weekends,
+ * or eight.
+ */
+export const getComparison = ({
+  comparison,
+  filters,
+}: Pick<ExplorerState, 'comparison' | 'filters'>): ExplorerState['comparison'] =>
+  comparison === 'previous_period' && filters.some(({ field }) => field === 'weekday')
+    ? 'weekdays'
+    : comparison
+
 /** The members of a query that compare it. */
 export function buildComparison(state: AskedState): Pick<QueryBody, 'compare' | 'compare_align'> {
-  const { comparison, filters } = state
+  const comparison = getComparison(state)
   if (comparison === 'off' || !isCompared(state)) return {}
-  // Of 30 days, nine are on weekends, or eight: a filter by weekdays would compare the number of days.
-  const isByWeekday = filters.some(({ field }) => field === 'weekday')
-  return comparison === 'weekdays' || (comparison === 'previous_period' && isByWeekday)
+  return comparison === 'weekdays'
     ? { compare: 'previous_period', compare_align: 'weekday' }
     : { compare: typeof comparison === 'string' ? comparison : [comparison.from, comparison.to] }
 }

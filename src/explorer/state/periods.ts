@@ -86,6 +86,23 @@ export function toDates(preset: Preset | typeof LIVE, today: string): Range | un
   return ranges[preset]
 }
 
+/** The presets that end today, or with a month or year that still runs. */
+const RUNNING: readonly Preset[] = [
+  ...(['today', '7days', '30days', '90days', 'this_week', 'mtd', 'ytd', '12months'] as const),
+]
+
+/**
+ * Returns the preset that has these dates, if they are not over: it is compared up to this time of an earlier day, and not with whole
+ * days.
+ *
+ * @param today as for `stepPeriod`
+ */
+export const toPreset = (range: Range, today: string): Range | Preset =>
+  RUNNING.find((preset) => {
+    const dates = toDates(preset, today)
+    return range.to >= today && dates?.from === range.from && dates.to === range.to
+  }) ?? range
+
 function stepDates({ from, to }: Range, direction: -1 | 1): Range {
   const months = countWholeMonths(from, to)
   if (months !== undefined) {

@@ -158,7 +158,7 @@ const JOIN_NAMES = [
 
 /** The filters of the page, each of which can be negated and removed. */
 function FilterPills({ state, change }: Parts) {
-  const { filters, join } = state
+  const { filters, join, goal } = state
   const list = useRef<HTMLUListElement>(null)
   // Where the focus goes after a change that takes the button away.
   const next = useRef<number | undefined>(undefined)
@@ -183,10 +183,10 @@ function FilterPills({ state, change }: Parts) {
             title="Negate this filter"
             onClick={() => changeAt(i, negateFilter(i))}
           >
-            {describeFilter(filter)}
+            {describeFilter(filter, goal)}
           </button>
           <button
-            aria-label={`Remove: ${describeFilter(filter)}`}
+            aria-label={`Remove: ${describeFilter(filter, goal)}`}
             onClick={() => changeAt(i, removeFilter(i))}
           >
             ×

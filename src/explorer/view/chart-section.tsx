@@ -7,7 +7,7 @@ import { nameBucket } from '../format/dates.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import { nameSize, type Division } from '../state/intervals.js'
-import { clockIn, endsNow, nameMoments } from '../state/periods.js'
+import { clockIn, dateIn, endsNow, nameMoments, toPreset } from '../state/periods.js'
 import type { ShownInterval } from '../state/state.js'
 import { Chart } from './chart.js'
 import { Select } from './controls.js'
@@ -49,7 +49,8 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
   const zoom: SeriesZoom = ({ points, size }, first, last) => {
     const labels = points.map(({ label }) => label)
     const period = zoomInto(labels, size, first, last)
-    if (period !== undefined && points.length > 1) change(set({ period, interval: 'auto' }))
+    if (period === undefined || points.length < 2 || shown.kind !== 'ready') return
+    change(set({ period: toPreset(period, dateIn(zone, shown.at)), interval: 'auto' }))
   }
   return (
     <section class="chart" aria-label={`${METRICS[state.metric].name} over time`}>

@@ -135,7 +135,9 @@ function Tip({ series, point, notes, until, zone, x, width, onZoom }: TipProps) 
     >
       <span class="quiet">
         {ends.map((end) => namePoint(end, size, zone)).join(' – ')}
-        {running !== undefined && point === points[running] && ' · so far'}
+        {running !== undefined && point === points[running]
+          ? ' · so far'
+          : point.isPart === true && ' · in part'}
       </span>
       <span>
         <strong>

@@ -12,6 +12,7 @@ import { useDebounced } from './controls.js'
 import { DetailsTable } from './details-table.js'
 import { Dialog } from './dialog.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
+import { describeFilters, describePeriods } from './paper-header.js'
 import { QueryMenu } from './query-menu.js'
 
 /** The dialog of the state; nothing while none is open. */
@@ -117,10 +118,22 @@ function describeNone(
 ): string | undefined {
   const metric = (orderBy === tab.id ? tab.metric : orderBy) as ShownMetric
   const difference = subtract(first?.metrics[metric], first?.comparison?.metrics[metric])
+  if (first !== undefined && first.comparison === undefined) {
+    return 'Nothing to compare with: the other period begins before the first event.'
+  }
   if (difference === undefined || offset > 0) return undefined
   if (direction === 'asc') return difference < 0 ? undefined : 'No row has lost.'
   return difference > 0 ? undefined : 'No row has gained.'
 }
+
+/** Says what the rows are about: the bar is behind the dialog. */
+const describeScope = (
+  response: QueryResponse,
+  { state, ownZone }: Pick<Parts, 'state' | 'ownZone'>,
+): string =>
+  [describePeriods(response, state, state.zone ?? ownZone), describeFilters(state)]
+    .filter((text) => text !== '')
+    .join(' · ')
 
 /** What the dialog shows. */
 function DetailsContent({ tab, details, rows, values, known, ...parts }: DetailsContentProps) {
@@ -143,6 +156,9 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
         {isCompared(parts.state) && <ViewSwitch {...{ view, tab, order, change }} />}
         <QueryMenu {...parts} query={rows} of="Details" />
       </div>
+      {shown.kind === 'ready' && rows !== undefined && !shown.isOld && (
+        <p class="limits">{describeScope(shown.body, parts)}</p>
+      )}
       {limits !== undefined && <p class="limits">{limits}</p>}
       {none !== undefined && <p class="limits">{none}</p>}
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}

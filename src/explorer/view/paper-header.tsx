@@ -31,7 +31,8 @@ export function PaperHeader({ name, totals, ...parts }: PaperHeaderProps) {
   )
 }
 
-function describePeriods(
+/** Says in words which period numbers are of, and with which it is compared. */
+export function describePeriods(
   { period, comparison }: Pick<QueryResponse, 'period' | 'comparison'>,
   state: ExplorerState,
   zone: string,
@@ -42,5 +43,6 @@ function describePeriods(
   return `${preset}${nameMoments(period, zone)}, ${zone.replaceAll('_', ' ')}${compared}`
 }
 
-const describeFilters = ({ filters, join }: ExplorerState): string =>
-  filters.map(describeFilter).join(join === 'or' ? ' or ' : ' and ')
+/** Lists the filters in words; empty if there are none. */
+export const describeFilters = ({ filters, join, goal }: ExplorerState): string =>
+  filters.map((filter) => describeFilter(filter, goal)).join(join === 'or' ? ' or ' : ' and ')

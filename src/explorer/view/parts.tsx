@@ -25,7 +25,7 @@ export interface Parts {
 }
 
 /** What a part knows of its query. */
-type Shown<Body> =
+export type Shown<Body> =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'ready'; readonly body: Body; readonly isOld: boolean; readonly at: Date }

@@ -1,7 +1,15 @@
 /** Chooses the period: a preset, a range of dates, or the period before or after. */
 import { useState } from 'preact/hooks'
+import { getComparison } from '../queries/scope.js'
 import { set } from '../state/changes.js'
-import { dateIn, describePeriod, PRESET_NAMES, stepPeriod } from '../state/periods.js'
+import {
+  dateIn,
+  describePeriod,
+  PRESET_NAMES,
+  stepPeriod,
+  toDates,
+  toPreset,
+} from '../state/periods.js'
 import {
   COMPARISONS,
   LIVE,
@@ -21,9 +29,10 @@ export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: Pe
   const shownZone = zone ?? ownZone
   const today = dateIn(shownZone, now())
   const show = (chosen: ShownPeriod): void => change(set({ period: chosen }))
+  const step = (range: Range): void => show(toPreset(range, today))
   return (
     <div class="period" role="group" aria-label="Period">
-      <Step name="The period before" sign="‹" range={stepPeriod(period, -1, today)} onStep={show} />
+      <Step name="The period before" sign="‹" range={stepPeriod(period, -1, today)} onStep={step} />
       <Menu text={describePeriod(period, shownZone)}>
         {(close) => {
           const choose = (chosen: ShownPeriod): void => {
@@ -41,12 +50,15 @@ export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: Pe
                   {PRESET_NAMES[preset]}
                 </button>
               ))}
-              <RangeForm period={period} onRange={choose} />
+              <RangeForm
+                range={typeof period === 'string' ? toDates(period, today) : period}
+                onRange={choose}
+              />
             </>
           )
         }}
       </Menu>
-      <Step name="The period after" sign="›" range={stepPeriod(period, 1, today)} onStep={show} />
+      <Step name="The period after" sign="›" range={stepPeriod(period, 1, today)} onStep={step} />
     </div>
   )
 }
@@ -60,10 +72,12 @@ const COMPARISON_NAMES: Readonly<Record<(typeof COMPARISONS)[number], string>> =
 
 /** Chooses what the period is compared with: one that follows from it, or a range of dates. */
 export function ComparisonMenu({
-  state: { comparison, period, zone },
+  state,
   ownZone,
   change,
 }: Pick<Parts, 'state' | 'change' | 'ownZone'>) {
+  const { period, zone } = state
+  const comparison = getComparison(state)
   const name =
     typeof comparison === 'string'
       ? COMPARISON_NAMES[comparison]
@@ -84,7 +98,10 @@ export function ComparisonMenu({
                 {COMPARISON_NAMES[one]}
               </button>
             ))}
-            <RangeForm period={comparison} onRange={choose} />
+            <RangeForm
+              range={typeof comparison === 'string' ? undefined : comparison}
+              onRange={choose}
+            />
           </>
         )
       }}
@@ -119,14 +136,14 @@ function Step({
 
 /** Asks for a range of dates. */
 function RangeForm({
-  period,
+  range,
   onRange,
 }: {
-  readonly period: ShownPeriod | ShownComparison
+  /** The dates to begin with. */
+  readonly range: Range | undefined
   readonly onRange: (range: Range) => void
 }) {
   const [isReversed, setIsReversed] = useState(false)
-  const range = typeof period === 'string' ? undefined : period
   return (
     <form
       onSubmit={(event) => {

@@ -10,7 +10,7 @@ import { fixPeriod } from '../state/periods.js'
 import type { AskedState, ExplorerState } from '../state/state.js'
 import { saveFile } from './save-file.js'
 import { Menu } from './menu.js'
-import { findShown, type Parts } from './parts.js'
+import { findShown, type Parts, type Shown } from './parts.js'
 
 interface ShareMenuProps extends Parts {
   readonly asked: AskedState
@@ -32,21 +32,45 @@ const fixDates = (
   comparison: comparison === undefined ? 'off' : fixPeriod(comparison.period, zone),
 })
 
-export function ShareMenu({ asked, project, totals, ...parts }: ShareMenuProps) {
-  const { state, api, ownZone, access } = parts
-  const [message, setMessage] = useState('')
-  const shown = findShown(parts, totals)
-  const zone = state.zone ?? ownZone
-  const copyLink = async (response: QueryResponse): Promise<void> => {
-    const query = formatState(fixDates(state, response, zone))
-    const link = `${location.origin}${location.pathname}?${query}`
+interface LinkButtonProps extends Pick<Parts, 'state' | 'ownZone'> {
+  readonly text: string
+  readonly title?: string
+  /** The address of the page to which the link leads. */
+  readonly page: string
+  readonly shown: Shown<QueryResponse>
+  /** Is told what came of it. */
+  readonly onMessage: (message: string) => void
+}
+
+/** Copies a link to the numbers that are shown, with the dates that they are of. */
+function LinkButton({ text, title, page, shown, onMessage, state, ownZone }: LinkButtonProps) {
+  const copy = async (response: QueryResponse): Promise<void> => {
+    const fixed = fixDates(state, response, state.zone ?? ownZone)
+    const link = `${page}?${formatState(fixed)}`
     try {
       await navigator.clipboard.writeText(link)
-      setMessage('Copied')
+      onMessage('Copied')
     } catch {
-      setMessage(link)
+      onMessage(link)
     }
   }
+  return (
+    <button
+      title={title}
+      disabled={shown.kind !== 'ready' || shown.isOld}
+      onClick={() => shown.kind === 'ready' && void copy(shown.body)}
+    >
+      {text}
+    </button>
+  )
+}
+
+export function ShareMenu({ asked, project, totals, ...parts }: ShareMenuProps) {
+  const { state, api, access } = parts
+  const [message, setMessage] = useState('')
+  const link = { ...parts, shown: findShown(parts, totals), onMessage: setMessage }
+  const dashboard =
+    project?.hasPublicDashboard === true ? `${access.base}/share/${project.id}` : undefined
   const saveAll = async (): Promise<void> => {
     setMessage('Reading …')
     try {
@@ -64,15 +88,20 @@ export function ShareMenu({ asked, project, totals, ...parts }: ShareMenuProps) 
     <Menu text="Share" label="Export and share" class="share">
       {(close) => (
         <>
-          <button
-            disabled={shown.kind !== 'ready' || shown.isOld}
-            onClick={() => shown.kind === 'ready' && void copyLink(shown.body)}
-          >
-            Copy a link with fixed dates
-          </button>
+          <LinkButton
+            {...link}
+            text="Copy a link with fixed dates"
+            title="Readers need a key of the project, unless this page is public."
+            page={`${location.origin}${location.pathname}`}
+          />
+          {dashboard !== undefined && (
+            <LinkButton {...link} text="Copy a public link with fixed dates" page={dashboard} />
+          )}
           <button onClick={() => void saveAll()}>All panels as CSV, with all metrics</button>
-          {project?.hasPublicDashboard === true && (
-            <a href={`${access.base}/share/${project.id}`}>Public dashboard</a>
+          {dashboard !== undefined && (
+            <a href={`${dashboard}?${formatState(state)}`} target="_blank" rel="noreferrer">
+              Public dashboard
+            </a>
           )}
           <button
             onClick={() => {

@@ -202,6 +202,22 @@ test.each([
   expect(points.map(({ comparedLabel }) => comparedLabel?.slice(0, 10))).toEqual(want)
 })
 
+test.each([
+  // From Wednesday to Tuesday, and from Sunday to Tuesday.
+  ['week', '2026-03-29T00:00:00+01:00', [undefined, 100, 100], [true, false, true]],
+  ['week', '2026-01-07T00:00:00+01:00', [100, 100, 100], [true, false, true]],
+  ['month', '2026-01-01T00:00:00+01:00', [100, 100, 100], [false, false, false]],
+  ['month', '2026-01-03T00:00:00+01:00', [undefined, 100, 100], [false, false, false]],
+  ['day', '2026-03-29T00:00:00+01:00', [100, 100, 100], [false, false, false]],
+] as const)(
+  'of three buckets of one %s, compared with those from %s, the changes are %j',
+  (interval, from, changes, parts) => {
+    const { points } = readSeries(response(interval, from), AFTER)
+    expect(points.map(({ change }) => change)).toEqual(changes)
+    expect(points.map(({ isPart = false }) => isPart)).toEqual(parts)
+  },
+)
+
 test('what has not begun has no value, unless it has events already', () => {
   const read = (now: string, users = [1, 2, 3]) => {
     const given = response('day', '2026-03-01T00:00:00+01:00')

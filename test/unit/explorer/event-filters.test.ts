@@ -88,11 +88,34 @@ const TABLE: readonly [string, readonly FieldFilter[], AskedState['join'], objec
 
 describe.each(TABLE)('%s', (_, filters, join, visits, events = visits) => {
   test('keeps these visits', () => {
-    expect(buildFilters({ filters, join }, 'visits')).toEqual(visits)
+    expect(buildFilters({ filters, join, goal: undefined }, 'visits')).toEqual(visits)
   })
   test('keeps these events for their properties', () => {
-    expect(buildFilters({ filters, join }, 'events')).toEqual(events)
+    expect(buildFilters({ filters, join, goal: undefined }, 'events')).toEqual(events)
   })
+})
+
+test('with a goal, filters on pages keep the visits that saw one', () => {
+  const filters = [
+    filter('page:path', 'is', '/a'),
+    filter('page:origin', 'is_not', 'https://example.com'),
+    GERMANY,
+    SIGNUP,
+  ]
+  const path = { field: 'page:path', operator: 'is', value: ['/a'] }
+  const origin = { field: 'page:origin', operator: 'is', value: ['https://example.com'] }
+  expect(buildFilters({ filters, join: 'and', goal: 'purchase' }, 'visits')).toEqual([
+    visit(path),
+    without(origin),
+    IN_GERMANY,
+    visit(name('signup')),
+  ])
+  expect(filters.map((one) => describeFilter(one, 'purchase'))).toEqual([
+    'Visit with path /a',
+    'Visit without origin https://example.com',
+    'Country is Germany',
+    'Visit with event signup',
+  ])
 })
 
 test('the API takes each of them, also the deepest, searched in the dialog', async () => {

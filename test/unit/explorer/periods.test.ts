@@ -5,6 +5,7 @@ import {
   describePeriod,
   resolvePeriod,
   stepPeriod,
+  toPreset,
 } from '../../../src/explorer/state/periods.js'
 import type { Range, ShownPeriod } from '../../../src/explorer/state/state.js'
 
@@ -52,6 +53,18 @@ test.each<[ShownPeriod, before: Range | undefined, after: Range | undefined]>([
   ],
 ])('%j steps back to %j and on to %j', (period, before, after) => {
   expect([stepPeriod(period, -1, TODAY), stepPeriod(period, 1, TODAY)]).toEqual([before, after])
+})
+
+test.each([
+  [range('2026-03-15', '2026-03-15'), 'today'],
+  [range('2026-02-14', '2026-03-15'), '30days'],
+  [range('2026-03-01', '2026-03-31'), 'mtd'],
+  [range('2026-01-01', '2026-12-31'), 'ytd'],
+  [range('2026-03-14', '2026-03-15'), range('2026-03-14', '2026-03-15')],
+  [range('2026-03-14', '2026-03-14'), range('2026-03-14', '2026-03-14')],
+  [range('2026-02-01', '2026-02-28'), range('2026-02-01', '2026-02-28')],
+])('%j is the period %j if it is not over', (dates, want) => {
+  expect(toPreset(dates, TODAY)).toEqual(want)
 })
 
 test.each([

@@ -4,6 +4,7 @@ import type {
   FunnelResponse,
   RetentionResponse,
 } from '../../../../src/contract/api.js'
+import { DAY_MS } from '../../../../src/lib/time.js'
 import type { ShownPart, ShownRow } from './explorer-page.js'
 
 /** The rows of a part without the texts of those that depend on a language. */
@@ -36,17 +37,52 @@ function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly E
 function expectBuckets({
   query,
   data,
+  period,
   comparison: other,
 }: AnalyticsQueryResponse): readonly ExpectedRow[] {
   const [metric] = listNames(query)
   const read = (numbers: Numbers | undefined): number | null => numbers?.[metric!] ?? null
-  return data.map(({ group, metrics: values, comparison }) => ({
+  const ends = [period, other?.period ?? period].map((one) => countCut(one, query.interval))
+  // Three days of a week have no change from five.
+  const isUneven = (i: number): boolean =>
+    (i === 0 && ends[0]![0] !== ends[1]![0]) ||
+    (i === data.length - 1 && ends[0]![1] !== ends[1]![1])
+  return data.map(({ group, metrics: values, comparison }, i) => ({
     about: group['date']!,
     values: [
       read(values),
-      ...(other === undefined ? [] : [read(comparison?.metrics), read(comparison?.change)]),
+      ...(other === undefined
+        ? []
+        : [read(comparison?.metrics), isUneven(i) ? null : read(comparison?.change)]),
     ],
   }))
+}
+
+/** How many days of its first and its last bucket a period has, if not all; else 0. */
+function countCut(
+  { from, to }: AnalyticsQueryResponse['period'],
+  interval: string | undefined,
+): readonly [first: number, last: number] {
+  const dayOf = (moment: string): Date => new Date(`${moment.slice(0, 10)}T00:00:00Z`)
+  const count = (start: Date, end: Date): number => (end.getTime() - start.getTime()) / DAY_MS
+  const [first, after] = [dayOf(from), new Date(dayOf(to).getTime() + DAY_MS)]
+  const isWhole = count(startOf(first, interval), first) === 0
+  return [
+    isWhole ? 0 : count(first, startOf(first, interval, 1)),
+    count(startOf(after, interval), after),
+  ]
+}
+
+const MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 }
+
+/** The first day of the bucket of a day, or of one that is so many after it. Buckets that are not longer than a day begin with it. */
+function startOf(date: Date, interval = 'day', steps = 0): Date {
+  const monday = date.getTime() - ((date.getUTCDay() + 6) % 7) * DAY_MS
+  if (interval === 'week') return new Date(monday + steps * 7 * DAY_MS)
+  const months = MONTHS[interval]
+  if (months === undefined) return date
+  const month = Math.floor(date.getUTCMonth() / months) + steps
+  return new Date(Date.UTC(date.getUTCFullYear(), month * months))
 }
 
 function expectNewUsers({ data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {
