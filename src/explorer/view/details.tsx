@@ -157,7 +157,7 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
         <QueryMenu {...parts} query={rows} of="Details" />
       </div>
       {shown.kind === 'ready' && rows !== undefined && !shown.isOld && (
-        <p class="limits">{describeScope(shown.body, parts)}</p>
+        <p class="scope quiet">{describeScope(shown.body, parts)}</p>
       )}
       {limits !== undefined && <p class="limits">{limits}</p>}
       {none !== undefined && <p class="limits">{none}</p>}

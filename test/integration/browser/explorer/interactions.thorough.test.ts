@@ -266,6 +266,9 @@ describeExplorer('on the explorer', (started) => {
       async ({ page }) => {
         await page.waitForSelector('dialog tbody tr')
         expect(await readTexts(page, 'dialog .limits')).toEqual(notes)
+        expect(await readText(page, 'dialog .scope')).toBe(
+          '1 Feb 2026 – 28 Feb 2026, UTC, compared with 20 Dec 2025 – 22 Dec 2025',
+        )
       },
     ),
   )
