@@ -47,7 +47,7 @@ const CAMPAIGN = { panel: 'sources', group: 'Campaign' } as const
 const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENTION, TabRow>> = {
   channel: { panel: 'sources', name: 'Channel' },
   referrer: { panel: 'sources', name: 'Referrer' },
-  referrer_type: { panel: 'sources', name: 'Referrer type' },
+  referrer_type: { panel: 'sources', name: 'Type' },
   utm_campaign: { ...CAMPAIGN, name: 'UTM campaign' },
   utm_source: { ...CAMPAIGN, name: 'UTM source' },
   utm_medium: { ...CAMPAIGN, name: 'UTM medium' },
