@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { listRelations, type Plan } from '../../src/analytics/plan/plan.js'
 import { deleteUsersFromShards } from '../../src/deletion/delete-users.js'
-import type { ProjectSizes } from '../../src/model/project-sizes.js'
 import type { RelationName } from '../../src/model/relations.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import { pairRequest } from '../support/arbitrary/rollups.js'
@@ -18,7 +17,7 @@ import type { DuckDatabase } from '../support/duckdb/database.js'
 import { createDuckWorld } from '../support/duckdb/world.js'
 import { scaled } from '../support/effort.js'
 import { createContext } from '../support/store/loading.js'
-import { countPairs, fillDefaults, NOW } from '../support/world/world.js'
+import { countPairs, createLargeSizes, fillDefaults, NOW } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUERIES = scaled(40)
@@ -28,16 +27,8 @@ const BATCHES = 3
 const DELETED = ['u1', 'u2', 'ü3', 'U4', "it's 5", '😀6']
 const PAIR_RELATIONS: readonly RelationName[] = ['pairs_monthly', 'pair_users_monthly']
 
-/** Sizes of a project whose facts are so many that all else is better. */
-const SIZES: ProjectSizes = {
-  readAt: NOW,
-  months: Array.from({ length: 5 }, (_, i) => ({
-    month: new Date(Date.UTC(2023, 11 + i)),
-    events: 1e9,
-    visits: 1e8,
-  })),
-  values: new Map(),
-}
+/** The events lie in these months. */
+const SIZES = createLargeSizes(2023, 11, 5)
 
 let cluster: TestCluster
 let duck: DuckDatabase

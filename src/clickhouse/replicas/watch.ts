@@ -16,7 +16,7 @@ const PAUSE_MS = 5 * SECOND_MS
 
 export interface WatchOptions {
   /** For a process that lets a replica take over, and keeps standbys like the active one: the tables that follow from others. */
-  readonly keeps: DerivedTables | undefined
+  readonly keeps?: DerivedTables | undefined
   readonly onNotice?: ((level: 'info' | 'warn', text: string) => void) | undefined
   /** @param seconds for how long events have been stored on one disk only; 0 while they are on two */
   readonly onAlone?: ((seconds: number) => void) | undefined
@@ -69,7 +69,7 @@ const describeFailure = (error: unknown): string =>
   (isUnreachable(error) ? 'it does not answer' : 'it does not answer in time')
 
 /** Starts to watch. Looks go on until the watch is stopped, and do not keep the process alive. */
-export function watchReplicas(set: ReplicaSet, options: WatchOptions): ReplicaWatch {
+export function watchReplicas(set: ReplicaSet, options: WatchOptions = {}): ReplicaWatch {
   const connections = new Map<Member, Connection>()
   const getConnection = (member: Member): Connection => {
     const connection =

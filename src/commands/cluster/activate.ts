@@ -20,7 +20,7 @@ export const addClusterActivate: AddCommand = (cluster, context) => {
           `the file that CLUSTER names has no replica ${name} of a shard ${shard}`,
         )
       }
-      const watch = watchReplicas(set, { keeps: undefined })
+      const watch = watchReplicas(set)
       try {
         await watch.look()
         const isActive = set.getLast().active === name

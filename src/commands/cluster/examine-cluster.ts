@@ -54,7 +54,7 @@ export async function examineCluster(
   const watches = shards.flatMap(({ endpoint }) =>
     endpoint instanceof Error || endpoint.replicas === undefined
       ? []
-      : [watchReplicas(endpoint.replicas, { keeps: undefined })],
+      : [watchReplicas(endpoint.replicas)],
   )
   try {
     // One without an active replica is reported below.

@@ -46,7 +46,7 @@ export async function openPatient(
   const opened = await openEndpoint(place)
   if ('verdict' in opened) return opened
   const { endpoint, engine } = opened
-  const watch = endpoint.replicas && watchReplicas(endpoint.replicas, { keeps: undefined })
+  const watch = endpoint.replicas && watchReplicas(endpoint.replicas)
   // Without an active one, the first check says so.
   await watch?.look().catch(() => undefined)
   const store = connectStore(endpoint)

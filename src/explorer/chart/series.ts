@@ -57,22 +57,19 @@ export function readSeries(
   const isRunning = hasAll && last >= 0 && (endsNow || Date.parse(period.to) > now.getTime())
   const from = comparison && clockIn(zone, new Date(comparison.period.from))
   const periods = [period, ...(comparison === undefined ? [] : [comparison.period])]
-  const ends = measureEnds(periods, size, zone)
-  const listEnds = (i: number): readonly (readonly number[])[] => [
-    ...(i === 0 ? [ends.map(({ first }) => first)] : []),
-    ...(i === data.length - 1 ? [ends.map(({ last: days }) => days)] : []),
-  ]
-  const isPart = (i: number): boolean => listEnds(i).some(([own = 0]) => own > 0)
-  // Three days of a week are no change from five.
-  const isUneven = (i: number): boolean => listEnds(i).some((days) => new Set(days).size > 1)
-  const points = data.map(({ group, metrics, comparison: compared }, i) => ({
-    label: group['date'] ?? '',
-    value: i <= last || metrics[metric] !== 0 ? (metrics[metric] ?? undefined) : undefined,
-    compared: compared?.metrics[metric] ?? undefined,
-    comparedLabel: from === undefined ? undefined : findCompared(from, i, size),
-    change: (i <= last && !isUneven(i) ? compared?.change[metric] : undefined) ?? undefined,
-    ...(isPart(i) ? { isPart: true } : {}),
-  }))
+  const [start, end] = judgeEnds(periods, size, zone)
+  const points = data.map(({ group, metrics, comparison: compared }, i) => {
+    const ends = [...(i === 0 ? [start] : []), ...(i === data.length - 1 ? [end] : [])]
+    const isComparable = i <= last && !ends.some(({ isUneven }) => isUneven)
+    return {
+      label: group['date'] ?? '',
+      value: i <= last || metrics[metric] !== 0 ? (metrics[metric] ?? undefined) : undefined,
+      compared: compared?.metrics[metric] ?? undefined,
+      comparedLabel: from === undefined ? undefined : findCompared(from, i, size),
+      change: (isComparable ? compared?.change[metric] : undefined) ?? undefined,
+      isPart: ends.some(({ isPart }) => isPart),
+    }
+  })
   const added =
     fillsDay && hasAll && size === 'hour' ? listHoursAfter(points.at(-1)?.label, zone) : []
   return {
@@ -85,24 +82,36 @@ export function readSeries(
   }
 }
 
-/** How many days of a bucket a period has at its ends, if not all; 0 for a whole one, and for buckets that are not longer than a day. */
-interface Ends {
-  readonly first: number
-  readonly last: number
+/** The first or the last bucket of the period, and of the one that it is compared with. */
+interface End {
+  /** Whether the period has only a part of it. */
+  readonly isPart: boolean
+  /** Whether the periods have differently many days of it: three days of a week are no change from five. */
+  readonly isUneven: boolean
 }
 
-function measureEnds(periods: readonly Range[], size: BucketSize, zone: string): readonly Ends[] {
-  if (isOfClock(size) || size === 'day') return []
+/** @param periods the period, and the other one if there is one */
+function judgeEnds(
+  periods: readonly Range[],
+  size: BucketSize,
+  zone: string,
+): readonly [start: End, end: End] {
   const dateOf = (moment: string): string => clockIn(zone, new Date(moment)).slice(0, 10)
-  const countDays = (start: string, step: 1 | -1): number => {
+  // Whole buckets count as equal, however many days a month has.
+  const countDays = (from: string, step: 1 | -1): number => {
+    if (isOfClock(size) || size === 'day') return 0
     let days = 0
-    for (let date = start; !STARTS[size](date); date = addDays(date, step)) days += 1
+    for (let date = from; !STARTS[size](date); date = addDays(date, step)) days += 1
     return days
   }
-  return periods.map(({ from, to }) => ({
-    first: countDays(dateOf(from), 1),
-    last: countDays(addDays(dateOf(to), 1), -1),
-  }))
+  const judge = ([own = 0, other = own]: readonly number[]): End => ({
+    isPart: own > 0,
+    isUneven: own !== other,
+  })
+  return [
+    judge(periods.map(({ from }) => countDays(dateOf(from), 1))),
+    judge(periods.map(({ to }) => countDays(addDays(dateOf(to), 1), -1))),
+  ]
 }
 
 /** Whether a date is the first one of a bucket. */

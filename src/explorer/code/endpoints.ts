@@ -1,5 +1,6 @@
 /** The operations that the page uses: their paths, and their names in the client for TypeScript. A new one is a row. */
 import type { Query } from '../client/contract.js'
+import { DETAILS } from '../queries/details.js'
 
 interface Endpoint<Asked> {
   readonly path: string
@@ -51,7 +52,7 @@ function nameGroups({ id, body }: Of<'query'>): string {
   if (group === undefined) return id === 'cards' ? 'totals' : metrics.join('-')
   if (group.startsWith('interval:')) return `${metrics.join('-')}-over-time`
   // A panel has some of the metrics that are in the file of its details.
-  return id.startsWith('details') ? `${group}-details` : group
+  return id.startsWith(DETAILS) ? `${group}-details` : group
 }
 
 /** How a program reaches the API: the address before the paths, and the key; undefined for public dashboards. */

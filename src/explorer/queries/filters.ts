@@ -87,6 +87,14 @@ export function describeFilter(filter: FieldFilter, goal?: string): string {
   return `${visit} ${name} ${before}${names}`
 }
 
+/** Describes all filters of the page; empty if there are none. */
+export const describeFilters = ({
+  filters,
+  join,
+  goal,
+}: Pick<ExplorerState, 'filters' | 'join' | 'goal'>): string =>
+  filters.map((filter) => describeFilter(filter, goal)).join(join === 'or' ? ' or ' : ' and ')
+
 /** The values of a field, the most frequent first. */
 export interface KnownValues {
   /** The body of the query that they answer, as JSON. */

@@ -88,7 +88,14 @@ export function toDates(preset: Preset | typeof LIVE, today: string): Range | un
 
 /** The presets that end today, or with a month or year that still runs. */
 const RUNNING: readonly Preset[] = [
-  ...(['today', '7days', '30days', '90days', 'this_week', 'mtd', 'ytd', '12months'] as const),
+  'today',
+  '7days',
+  '30days',
+  '90days',
+  'this_week',
+  'mtd',
+  'ytd',
+  '12months',
 ]
 
 /**
@@ -169,6 +176,21 @@ export function describePeriod(period: ShownPeriod, zone: string): string {
   const read = (text: string, time: string): string =>
     text.length > 10 ? clockIn(zone, new Date(text)) : text + time
   return namePeriod(read(period.from, 'T00:00:00'), read(period.to, 'T23:59:59'))
+}
+
+/** Describes the period of a response in words, after the name of its preset, and the one that it is compared with. */
+export function describePeriods(
+  asked: ShownPeriod,
+  {
+    period,
+    comparison,
+  }: { readonly period: Range; readonly comparison?: { readonly period: Range } | undefined },
+  zone: string,
+): string {
+  const preset = typeof asked === 'string' ? `${describePeriod(asked, zone)}: ` : ''
+  const compared =
+    comparison === undefined ? '' : `, compared with ${nameMoments(comparison.period, zone)}`
+  return `${preset}${nameMoments(period, zone)}, ${zone.replaceAll('_', ' ')}${compared}`
 }
 
 /** A period of a response as dates, or as seconds where it does not consist of days of a zone. @param period its first and last second */

@@ -153,7 +153,7 @@ export function useScrollPadding() {
 
 const JOIN_NAMES = [
   ['and', 'All must match'],
-  ['or', 'One must match'],
+  ['or', 'At least one must match'],
 ] as const
 
 /** The filters of the page, each of which can be negated and removed. */

@@ -2,17 +2,17 @@
 import type { QueryResponse, Query, ShownMetric } from '../client/contract.js'
 import { describeRows, findLastPage } from '../format/numbers.js'
 import { findDetailsTab, getOrder, getView, type Order } from '../queries/details.js'
-import { describeLimits, type KnownValues } from '../queries/filters.js'
+import { describeFilters, describeLimits, type KnownValues } from '../queries/filters.js'
 import { subtract } from '../queries/metrics.js'
 import { nameTab, type Tab } from '../queries/panels.js'
 import { isCompared } from '../queries/scope.js'
 import { changeDetails, closeDetails, openDetails } from '../state/changes.js'
+import { describePeriods } from '../state/periods.js'
 import { DETAILS_VIEWS, type Details, type DetailsView } from '../state/state.js'
 import { useDebounced } from './controls.js'
 import { DetailsTable } from './details-table.js'
 import { Dialog } from './dialog.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { describeFilters, describePeriods } from './paper-header.js'
 import { QueryMenu } from './query-menu.js'
 
 /** The dialog of the state; nothing while none is open. */
@@ -110,17 +110,18 @@ interface DetailsContentProps extends Parts {
   readonly known: KnownValues | undefined
 }
 
-/** Says that there are no losses, or no gains, where the rows with the largest ones are shown; undefined if there are. */
+/** Says that there is nothing to compare with, or that there are no losses or gains where the largest ones come first; else undefined. */
 function describeNone(
   tab: Tab,
   { orderBy, direction }: Order,
   { data: [first], pagination: { offset } }: QueryResponse,
 ): string | undefined {
-  const metric = (orderBy === tab.id ? tab.metric : orderBy) as ShownMetric
-  const difference = subtract(first?.metrics[metric], first?.comparison?.metrics[metric])
-  if (first !== undefined && first.comparison === undefined) {
+  if (first === undefined) return undefined
+  if (first.comparison === undefined) {
     return 'Nothing to compare with: the other period begins before the first event.'
   }
+  const metric = (orderBy === tab.id ? tab.metric : orderBy) as ShownMetric
+  const difference = subtract(first.metrics[metric], first.comparison.metrics[metric])
   if (difference === undefined || offset > 0) return undefined
   if (direction === 'asc') return difference < 0 ? undefined : 'No row has lost.'
   return difference > 0 ? undefined : 'No row has gained.'
@@ -131,7 +132,7 @@ const describeScope = (
   response: QueryResponse,
   { state, ownZone }: Pick<Parts, 'state' | 'ownZone'>,
 ): string =>
-  [describePeriods(response, state, state.zone ?? ownZone), describeFilters(state)]
+  [describePeriods(state.period, response, state.zone ?? ownZone), describeFilters(state)]
     .filter((text) => text !== '')
     .join(' · ')
 

@@ -182,7 +182,7 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     )
     const [a, b] = set.members
     await withConnection(a!, (admin) => choose(admin, 0))
-    const watch = watchReplicas(set, { keeps: undefined })
+    const watch = watchReplicas(set)
     await watch.look()
     await handOver(set, b!)
     await watch.stop()

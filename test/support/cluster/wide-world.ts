@@ -25,14 +25,14 @@ import type {
   ValuesResponse,
 } from '../../../src/contract/api.js'
 import { writeNdjson } from '../../../src/http/formats/ndjson.js'
-import { ALL_RELATIONS, WITHOUT_PAIRS, type RelationName } from '../../../src/model/relations.js'
+import type { RelationName } from '../../../src/model/relations.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
-import { isPaired } from '../../../src/rollups/paired-projects.js'
 import {
   answer,
   fillDefaults,
+  findRelations,
   NOW,
   send,
   type PartialRequest,
@@ -86,10 +86,8 @@ export async function runQuery(
   sizes?: ProjectSizes,
   onPlan?: Dependencies['onPlan'],
 ): Promise<AnalyticsQueryResponse> {
-  const paired = await Promise.all(
-    locate(cluster, project).map(({ store }) => isPaired(store.reader, project.id)),
-  )
-  const relations = paired.includes(false) ? WITHOUT_PAIRS : ALL_RELATIONS
+  const stores = locate(cluster, project).map(({ store }) => store)
+  const relations = await findRelations(stores, project)
   return answer(QUERY, fillDefaults(asked), project, {
     ...createDependencies(cluster, project, now, sizes),
     listRelations: () => relations,

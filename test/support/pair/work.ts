@@ -28,14 +28,7 @@ export async function startWork(services: PairServices, now = new Date()): Promi
   let keepDays = DAYS
   let last = Promise.resolve()
   await services.succeed(
-    'project',
-    'create',
-    '--id',
-    PROJECT,
-    '--name',
-    PROJECT,
-    '--domain',
-    'w.example',
+    ...['project', 'create', '--id', PROJECT, '--name', PROJECT, '--domain', 'w.example'],
   )
   const file = path.join(services.env['DATA_DIR']!, 'worked.ndjson')
   await writeFile(

@@ -20,7 +20,7 @@ import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
-import { ALL_RELATIONS, WITHOUT_PAIRS } from '../../../src/model/relations.js'
+import { ALL_RELATIONS, WITHOUT_PAIRS, type RelationName } from '../../../src/model/relations.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
@@ -41,16 +41,19 @@ export const ARRIVAL = new Date('2099-12-31T00:00:00Z')
 
 export const NOW = new Date('2026-06-15T12:34:56.789Z')
 
-/** Sizes of a project so large that its queries about session attributes are answered from sessions. */
-export const LARGE_SIZES: ProjectSizes = {
+/** Sizes of a project with so many facts that all else is read instead, where that is possible. @param month the first of its months, from 0 */
+export const createLargeSizes = (year: number, month: number, months: number): ProjectSizes => ({
   readAt: NOW,
-  months: Array.from({ length: 9 }, (_, i) => ({
-    month: new Date(Date.UTC(2025, 9 + i)),
+  months: Array.from({ length: months }, (_, i) => ({
+    month: new Date(Date.UTC(year, month + i)),
     events: 1e9,
     visits: 1e8,
   })),
   values: new Map(),
-}
+})
+
+/** Those of a project that is large up to now, so that its queries about session attributes are answered from sessions. */
+export const LARGE_SIZES = createLargeSizes(2025, 9, 9)
 
 /** Fills in the defaults of a request, as the validator does. */
 export const fillDefaults = (asked: PartialRequest): AnalyticsQueryRequest => ({
@@ -149,11 +152,20 @@ export async function runQuery(
   now: Date = NOW,
   sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
-  const relations = (await isPaired(store.reader, project.id)) ? ALL_RELATIONS : WITHOUT_PAIRS
+  const relations = await findRelations([store], project)
   return answer(QUERY, fillDefaults(asked), project, {
     ...createDependencies(store, now, sizes),
     listRelations: () => relations,
   })
+}
+
+/** Finds which relations queries may read: pairs only where all stores of a project have them. */
+export async function findRelations(
+  stores: readonly Pick<Store, 'reader'>[],
+  { id }: Pick<StoredProject, 'id'>,
+): Promise<readonly RelationName[]> {
+  const paired = await Promise.all(stores.map(({ reader }) => isPaired(reader, id)))
+  return paired.includes(false) ? WITHOUT_PAIRS : ALL_RELATIONS
 }
 
 /** Lists the values of a field without HTTP. */
