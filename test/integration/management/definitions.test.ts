@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import { requireProject } from '../../../src/projects/store.js'
 import { send as sendEvents } from '../../support/world/world.js'
+import { until } from '../../support/until.js'
 import { withManagement, type Sent } from './management.js'
 
 const service = withManagement()
@@ -90,7 +91,8 @@ test('a goal is defined, counted, changed for all time at once, and deleted', as
     'country,conversions,converted_users,converted_visits,conversion_rate,value',
     'DE,2,1,1,33.33,0.3',
   ])
-  expect((await ask(asked)).headers.get('tally-cache')).toBe('hit')
+  // The response is kept. On a busy machine the store may say too late that nothing changed.
+  await until(async () => (await ask(asked)).headers.get('tally-cache') === 'hit')
 
   const tag = defined.headers.get('etag') ?? ''
   const signups = {
