@@ -13,7 +13,7 @@ import type { Logger } from '../lib/log.js'
 import { formatDuration, MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import { ensureRollups, isBuildLong } from '../rollups/ensure-rollups.js'
 import { pairLargeProjects } from '../rollups/paired-projects.js'
-import { readRollupState, STATE_NOTICE_MS } from '../rollups/progress.js'
+import { readRollupState, STATE_NOTICE_MS, type RollupState } from '../rollups/progress.js'
 import type { WaitOptions } from './retry-while-away.js'
 
 /**
@@ -89,15 +89,15 @@ const fence = (
   writer: fenceConnection(writer, signal),
 })
 
-/** The pause after a build that failed. */
-const RETRY_MS = 10 * SECOND_MS
+/** How often the state of the rollups is read. */
+const STATE_MS = 10 * SECOND_MS
 /** How often projects are looked for whose pairs are to be counted. */
-const LOOK_MS = 10 * MINUTE_MS
+const PAIRS_MS = 10 * MINUTE_MS
 
 /**
- * Builds the rollups while the service runs, if they are outdated. Until it has finished, queries read the facts. A build
- * that fails is repeated: it goes on after the last month. Then it looks from time to time for projects that have become large
- * enough to have rollups of pairs.
+ * Builds the rollups while the service runs, whenever they are outdated or were abandoned. Until it has finished, queries read the
+ * facts. A build that fails is repeated: it goes on after the last month. From time to time it also looks for projects that have become
+ * large enough to have rollups of pairs.
  *
  * @returns a function that stops the build
  */
@@ -110,21 +110,27 @@ export function startRollupBuild(
   const { signal: stop } = stopping
   const onNotice = (level: 'info' | 'warn', text: string): void => logger[level](text)
   const background = { admin: store.admin, writer: withLowPriority(store.writer) }
+  let pairsAt = 0
+  const buildDue = async (state: RollupState): Promise<void> => {
+    if (state !== 'current') await buildRollups(background, loader, { onNotice, stop })
+    if (performance.now() < pairsAt) return
+    await pairLargeProjects(fence(background, stop), {
+      finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
+      ...(loader.noticeMs === undefined ? {} : { changeNoticeMs: loader.noticeMs }),
+    })
+    pairsAt = performance.now() + PAIRS_MS
+  }
   const build = async (): Promise<void> => {
     for (;;) {
-      let pause = RETRY_MS
+      // A store that is away is not a build that fails.
+      const state = await readRollupState(fence(background, stop).writer).catch(() => undefined)
       try {
-        await buildRollups(background, loader, { onNotice, stop })
-        await pairLargeProjects(fence(background, stop), {
-          finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
-          ...(loader.noticeMs === undefined ? {} : { changeNoticeMs: loader.noticeMs }),
-        })
-        pause = LOOK_MS
+        if (state !== undefined) await buildDue(state)
       } catch (error) {
         if (stop.aborted) return
         logger.warn({ err: error }, 'the rollups could not be built: the build will be repeated')
       }
-      await sleep(pause, undefined, { ref: false, signal: stop })
+      await sleep(STATE_MS, undefined, { ref: false, signal: stop })
     }
   }
   // The pause rejects when the build is stopped.
@@ -155,7 +161,7 @@ export async function requireUpToDate(
     throw new UserError(`the database lacks ${missing.join(', ')}: ${HOW_TO_UPDATE}`)
   }
   if (access === 'read-rollups' && (await readRollupState(reader)) !== 'current') {
-    throw new UserError(`the rollups were built by another version: ${HOW_TO_UPDATE}`)
+    throw new UserError(`the rollups are out of date: ${HOW_TO_UPDATE}`)
   }
 }
 

@@ -35,7 +35,7 @@ interface EnsureRollupsOptions extends Pick<
 /**
  * Recreates the materialized views and backfills the rollups when they were built under another definition than this
  * build's. Until it has finished the rollups are incomplete, and queries must not read them. A build that was interrupted
- * goes on after the last month. If several processes call it at once, one builds the rollups and the others wait.
+ * goes on after the last month. Rollups that are abandoned while they are built are built again. If several processes call it at once, one builds the rollups and the others wait.
  *
  * @throws UserError when a newer version has built the rollups, or has begun to
  */
@@ -50,13 +50,16 @@ export async function ensureRollups(
     async (lease) => {
       // Another process may have built them while this one waited.
       if (await isBuilt(store.writer)) return
-      await build(store, options, lease)
-      // While this process was suspended, another process may have built a different definition.
-      await lease.assertHeld()
-      const begun = await listBegun(store.writer)
-      if (begun.length > 0) await completePairs(store.writer, begun, options)
-      await lease.assertHeld()
-      await recordBuilt(store.writer)
+      let isRecorded = false
+      while (!isRecorded) {
+        const views = await build(store, options, lease)
+        // While this process was suspended, another process may have built a different definition.
+        await lease.assertHeld()
+        const begun = await listBegun(store.writer)
+        if (begun.length > 0) await completePairs(store.writer, begun, options)
+        await lease.assertHeld()
+        isRecorded = await recordUnlessAbandoned(store.writer, views)
+      }
     },
     // A build may take long, so the wait has no limit. The lease of a holder that dies expires.
     { waitMs: Infinity, requestsTurn: false },
@@ -82,11 +85,12 @@ async function isBuilt(connection: Connection): Promise<boolean> {
   return state === 'current'
 }
 
+/** Builds what is missing. @returns the hash of the views */
 async function build(
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
   { noticeMs = 0, stop, onMonth, ...options }: EnsureRollupsOptions,
   lease: Lease,
-): Promise<void> {
+): Promise<string> {
   let views = await hashLiveViews(admin)
   let done = await listMonthsDone(writer, views)
   if (done === undefined) {
@@ -110,7 +114,25 @@ async function build(
     },
   }
   await rebuildRollups(writer, months, lease)
+  return views
 }
+
+/**
+ * Records that all months are built, unless the rollups were abandoned since the views were created: who abandons them holds the same
+ * lease, and forgets those views.
+ */
+const recordUnlessAbandoned = (writer: Connection, views: string): Promise<boolean> =>
+  withLease(
+    writer,
+    'loader',
+    async (lease) => {
+      if ((await listMonthsDone(writer, views)) === undefined) return false
+      await lease.assertHeld()
+      await recordBuilt(writer)
+      return true
+    },
+    { waitMs: LEASE_TIMEOUT_MS },
+  )
 
 const recreateViews = (admin: Connection): Promise<void> =>
   withLease(

@@ -72,7 +72,7 @@ export function judgeRollups({ state, monthsDone, lease }: RollupFacts): Finding
     )
   }
   return monthsDone === undefined
-    ? fail('they were built under the definition of another version', `${MIGRATE} to rebuild them`)
+    ? fail('they are out of date; queries read the events', `${MIGRATE} to rebuild them`)
     : fail(`a rebuild was interrupted, ${done}`, `${MIGRATE} to go on with it`)
 }
 

@@ -108,7 +108,7 @@ SELECT (SELECT groupArray((number, applied_at)) FROM (SELECT * FROM migrations O
         {
           stdout: '',
           stderr: '',
-          error: 'the rollups were built by another version: run "tallyhouse migrate"',
+          error: 'the rollups are out of date: run "tallyhouse migrate"',
         },
       ])
     }

@@ -85,7 +85,7 @@ test('it refuses rollups of another version', async () => {
   await write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
   expect(await refuse()).toEqual([
     1,
-    'tallyhouse: the rollups were built by another version: run "tallyhouse migrate"\n',
+    'tallyhouse: the rollups are out of date: run "tallyhouse migrate"\n',
   ])
 })
 

@@ -5,6 +5,7 @@ import { sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { createRandom } from '../../../src/demo/random.js'
+import { readRollupState } from '../../../src/rollups/progress.js'
 import { IS_THOROUGH, scaled, thoroughTest } from '../../support/effort.js'
 import {
   compareMarks,
@@ -94,6 +95,8 @@ describePair('a service over replicas', () => {
     const store = stores.get(await findActive())!
     const cluster = toCluster(store)
     await until(async () => (await listRemainingWork(cluster)).length === 0)
+    // A takeover may have abandoned the rollups: the service builds them anew.
+    await until(async () => (await readRollupState(store.writer)) === 'current')
     expect(await compareMarks(cluster, project, senders)).toMatchObject({
       lost: [],
       doubled: [],

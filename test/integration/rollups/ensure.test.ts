@@ -5,7 +5,7 @@ import { identifier, sql, uint32 } from '../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { hashLiveViews } from '../../../src/rollups/materialized-views.js'
-import { readRollupState } from '../../../src/rollups/progress.js'
+import { abandonRollups, readRollupState } from '../../../src/rollups/progress.js'
 import { DEFINITION_VERSION } from '../../../src/rollups/view-definitions.js'
 import { thoroughTest } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
@@ -116,6 +116,24 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await readRollupState(world.store.reader)).toBe('current')
     expect(await check()).toEqual(AGREEING)
     expect(await rollupsOf(world.other)).toEqual(before[1])
+  })
+
+  test('again, if they are abandoned while they are built', async () => {
+    await write(sql`TRUNCATE TABLE rollup_builds`)
+    const months: number[] = []
+    const onMonth = async (month: number): Promise<void> => {
+      months.push(month)
+      if (months.length > 1) return
+      await falsify()
+      await abandonRollups(world.store.writer, 0)
+    }
+    await ensureRollups(world.store, { onMonth })
+    expect(await check()).toEqual(AGREEING)
+    expect(months).toEqual([202601, 202602, 202601, 202602])
+    expect([await readRollupState(world.store.reader), await builds()]).toEqual([
+      'current',
+      [{ builds: 1 }],
+    ])
   })
 
   test('whatever views of others there are', async () => {

@@ -222,7 +222,7 @@ const TABLE: readonly (readonly [Finding, Finding['verdict'], string, string?])[
   [
     work.judgeRollups({ state: 'other', monthsDone: undefined, lease: FREE }),
     'fail',
-    'they were built under the definition of another version',
+    'they are out of date; queries read the events',
     'run "tallyhouse migrate" to rebuild them',
   ],
   [
