@@ -36,7 +36,9 @@ export interface LoaderState {
 export interface LoaderFailure {
   /** Attempts that failed since the last success. */
   readonly attempts: number
-  /** Since the first of them. */
+  /** Those of them, since the store was last away, that failed although it answered. */
+  readonly refused: number
+  /** Since the first attempt. */
   readonly ms: number
   readonly error: unknown
   /** The load that could not be finished; undefined when it is unknown, or when none was started. */
@@ -66,8 +68,8 @@ export interface LoaderMonitor {
   /** @param askedAt when the rows were asked for, by `performance.now()` */
   readonly reportWaiting: (waiting: WaitingRows, askedAt?: number) => void
   readonly reportSuccess: () => void
-  /** Returns the failure with all attempts since the last success. */
-  readonly reportFailure: (error: unknown, load: Load | undefined) => LoaderFailure
+  /** Returns the failure with all attempts since the last success. @param isAway whether the store does not answer */
+  readonly reportFailure: (error: unknown, load: Load | undefined, isAway: boolean) => LoaderFailure
 }
 
 /** A failure with the moment of its first attempt, by `performance.now()`. */
@@ -103,9 +105,15 @@ export function createLoaderMonitor(): LoaderMonitor {
       succeededAt = performance.now()
       failure = undefined
     },
-    reportFailure: (error, load) => {
-      const { attempts, since } = failure ?? { attempts: 0, since: performance.now() }
-      failure = { attempts: attempts + 1, since, error, load }
+    reportFailure: (error, load, isAway) => {
+      const before = failure ?? { attempts: 0, refused: 0, since: performance.now() }
+      failure = {
+        attempts: before.attempts + 1,
+        refused: isAway ? 0 : before.refused + 1,
+        since: before.since,
+        error,
+        load,
+      }
       return readFailure(failure)
     },
   }

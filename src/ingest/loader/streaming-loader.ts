@@ -139,7 +139,7 @@ async function look({ store, monitor }: LoaderRun): Promise<number> {
 /**
  * Reports a failure, and returns how long to wait until the next attempt, in milliseconds. While the store answers, the
  * wait doubles with each attempt: a load that fails is expensive. A store that is away is asked often, to go on as soon
- * as it is back.
+ * as it is back: its first refusals then are not those of a load that always fails.
  */
 async function handleFailure(run: LoaderRun, error: unknown): Promise<number> {
   const { store, monitor, observer, intervals, logFailure } = run
@@ -150,9 +150,10 @@ async function handleFailure(run: LoaderRun, error: unknown): Promise<number> {
     () => true,
   )
   const [load] = isAway ? [] : await findUnfinishedLoads(store.writer).catch(() => [])
-  const failure = monitor.reportFailure(error, load)
+  const failure = monitor.reportFailure(error, load, isAway)
   logFailure(failure, monitor.read())
-  return intervals.retryMs * (isAway ? 1 : Math.min(2 ** (failure.attempts - 1), MAX_RETRY_FACTOR))
+  const factor = Math.min(2 ** Math.max(failure.refused - 1, 0), MAX_RETRY_FACTOR)
+  return intervals.retryMs * factor
 }
 
 /** Acquires the lease, loads while rows arrive and no other process wants the lease, and releases it. */
