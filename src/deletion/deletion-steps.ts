@@ -2,7 +2,6 @@
  * Finishes deletions, with the steps that delete users. Each step may be repeated, so an interrupted deletion
  * resumes after the last step that the journal records.
  */
-import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import {
   identifier,
@@ -14,14 +13,12 @@ import {
   uint64,
   type Sql,
 } from '../clickhouse/sql.js'
-import { findStagedTables } from '../clickhouse/replicas/staged-tables.js'
 import { listTemporaryTables, matchNames } from '../clickhouse/temporary-tables.js'
 import type { FinishOptions } from '../ingest/loader/loader-context.js'
 import { settleAll } from '../lib/settle.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { listKeyColumns, USER_ROLLUPS, writeOther, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
-import { abandonRollups } from '../rollups/progress.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
@@ -33,7 +30,6 @@ import {
   findUnfinishedDeletions,
   isUserDeletion,
   recordStep,
-  STEP,
   type Deletion,
 } from './journal.js'
 import {
@@ -41,6 +37,7 @@ import {
   KEYS_END_MS,
   startMarkedDeletions,
 } from './project-deletion-steps.js'
+import { deleteInSteps, type DeletionWork } from './delete-in-steps.js'
 
 /**
  * Finishes expirations, and the deletions of the journal, in the order in which they were started. A project whose API keys ended a
@@ -69,39 +66,24 @@ async function dropLeftTables(writer: Connection): Promise<void> {
   for (const prefix of new Set(prefixes)) await dropTableSets(writer, prefix, OTHER_TABLES)
 }
 
-/**
- * Deletes users. They are hidden first, so no query sees them from then on. Then go the facts, their share of the rollups, and the
- * users' numbers last.
- *
- * The share of the rollups is computed into tables of the deletion before anything is deleted. Every later
- * statement states the result rather than a change, so it may be repeated after a crash at any point.
- */
-async function finishUserDeletion(
+/** Deletes users: the facts, their share of the rollups, and the users' numbers last. */
+function finishUserDeletion(
   writer: Connection,
   deletion: Deletion,
   noticeMs: number | undefined,
 ): Promise<void> {
+  const { number, users } = deletion
   // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
-  const tables = nameTables(`removal_${deletion.number}_`)
-  const staged = findStagedTables(writer, deletion.number)
-  const deleteRows = async (): Promise<void> => {
-    if (deletion.reached < STEP.staged) {
-      await dropDeletionTables(writer, tables)
-      await stageDeletion(writer, deletion, tables)
-      await staged.record()
-      await recordStep(writer, deletion, STEP.staged)
-    }
-    if (deletion.reached < STEP.deleted) {
-      if (await staged.areHere()) await applyDeletion(writer, deletion, tables)
-      else await applyWithoutTables(writer, deletion)
-      await recordStep(writer, deletion, STEP.deleted)
-    }
+  const tables = nameTables(`removal_${number}_`)
+  const work: DeletionWork = {
+    hidden: { users },
+    dropTables: () => dropDeletionTables(writer, tables),
+    stage: () => stageDeletion(writer, deletion, tables),
+    apply: (areStaged) => applyDeletion(writer, deletion, areStaged ? tables : undefined),
+    recordStep: (step) => recordStep(writer, deletion, step),
+    end: () => endDeletion(writer, deletion),
   }
-  const { projectId, users } = deletion
-  await withHidden(writer, projectId, { users }, deleteRows, noticeMs)
-  await staged.forget()
-  await dropDeletionTables(writer, tables)
-  await endDeletion(writer, deletion)
+  return deleteInSteps(writer, deletion, work, noticeMs)
 }
 
 /** Whether a row belongs to the users. Later loads may have rows of other users, of a project that was created again. */
@@ -144,34 +126,33 @@ ${join(USER_ROLLUPS.map(selectGroups), sql` UNION ALL `)}`),
   )
 }
 
+/** @param tables what was staged; undefined if it is lost, and the rollups are built anew */
 async function applyDeletion(
   writer: Connection,
   deletion: Deletion,
+  tables: RollupTables | undefined,
+): Promise<void> {
+  const deleteFrom = (table: Sql): Promise<void> =>
+    writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow(deletion)}`))
+  // What they change was staged, so none reads what another one writes.
+  await settleAll([
+    deleteFrom(sql`events`),
+    deleteFrom(sql`sessions`),
+    ...(tables === undefined ? [] : [correctRollups(writer, deletion, tables)]),
+  ])
+  for (const table of USER_TABLES) await deleteFrom(table)
+}
+
+async function correctRollups(
+  writer: Connection,
+  { number }: Deletion,
   tables: RollupTables,
 ): Promise<void> {
-  const own = isOwnRow(deletion)
   const groups = nameGroupsTable(tables)
   // A build that knew no pairs may have staged the deletion.
   await writer.execute(statement(sql`ALTER TABLE ${groups} ADD COLUMN IF NOT EXISTS other String`))
-  // What they change was staged, so none reads what another one writes.
   await settleAll([
-    writer.execute(statement(sql`DELETE FROM events WHERE ${own}`)),
-    writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`)),
     applyRetraction(writer, tables),
-    removeUsersFromRollups(writer, { stale: groups, generation: deletion.number }),
+    removeUsersFromRollups(writer, { stale: groups, generation: number }),
   ])
-  for (const table of USER_TABLES) {
-    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
-  }
-}
-
-/**
- * Deletes users whose share of the rollups is lost with the replica that had computed it, and may have subtracted a part of it. The
- * rollups are built anew from what is left.
- */
-async function applyWithoutTables(writer: Connection, deletion: Deletion): Promise<void> {
-  await abandonRollups(writer)
-  for (const table of [sql`events`, sql`sessions`, ...USER_TABLES]) {
-    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow(deletion)}`))
-  }
 }

@@ -7,9 +7,7 @@
  * deleted with its rows. Only the month that is kept in part is computed: its counts lose what the deleted events
  * and sessions had added, and the users without any event left in it.
  */
-import { withHidden } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { findStagedTables } from '../clickhouse/replicas/staged-tables.js'
 import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
 import { join, sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
@@ -21,7 +19,6 @@ import {
   type Rollup,
 } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
-import { abandonRollups } from '../rollups/progress.js'
 import { applyRetraction, stageRetraction } from '../rollups/retract.js'
 import {
   endExpiration,
@@ -36,6 +33,7 @@ import {
 } from './expiration-tables.js'
 import { STEP } from './journal.js'
 import { USER_TABLES } from './delete-rows.js'
+import { deleteInSteps, type DeletionWork } from './delete-in-steps.js'
 
 /** How long an expiration takes others into account. */
 interface ExpirationWaits {
@@ -56,36 +54,26 @@ export async function finishExpirations(
   }
 }
 
-async function finishExpiration(
+function finishExpiration(
   writer: Connection,
   expiration: Expiration,
   noticeMs: number | undefined,
 ): Promise<void> {
   const tables = nameExpirationTables(expiration)
-  const staged = findStagedTables(writer, expiration.number)
-  const deleteRows = async (): Promise<void> => {
-    if (expiration.reached < STEP.staged) {
-      await dropExpirationTables(writer, tables)
-      await stageExpiration(writer, expiration, tables)
-      await staged.record()
-      await recordStep(writer, expiration, STEP.staged)
-    }
-    if (expiration.reached < STEP.deleted) {
-      const areHere = await staged.areHere()
-      if (areHere) await correctRollups(writer, expiration, tables)
-      // They are lost with a replica that may have corrected a part: the rollups are built anew from what is left.
-      else await abandonRollups(writer)
+  const work: DeletionWork = {
+    hidden: { keptFrom: expiration.keptFrom },
+    dropTables: () => dropExpirationTables(writer, tables),
+    stage: () => stageExpiration(writer, expiration, tables),
+    apply: async (areStaged) => {
+      if (areStaged) await correctRollups(writer, expiration, tables)
       await deleteFacts(writer, expiration)
-      if (areHere) await deleteUsers(writer, expiration, tables)
+      if (areStaged) await deleteUsers(writer, expiration, tables)
       else await deleteUsersWithoutEvents(writer, expiration)
-      await recordStep(writer, expiration, STEP.deleted)
-    }
+    },
+    recordStep: (step) => recordStep(writer, expiration, step),
+    end: () => endExpiration(writer, expiration),
   }
-  const { projectId, keptFrom } = expiration
-  await withHidden(writer, projectId, { keptFrom }, deleteRows, noticeMs)
-  await staged.forget()
-  await dropExpirationTables(writer, tables)
-  await endExpiration(writer, expiration)
+  return deleteInSteps(writer, expiration, work, noticeMs)
 }
 
 /** The month that is kept in part has a row in each of these. */
