@@ -30,7 +30,8 @@ export interface ReplicaWatch {
 
 /**
  * Asks who is active, and takes note of the responses: the active replica, and if it does not answer, all of them. Returns why the active
- * one is not known to be active; undefined if it is.
+ * one is not known to be active; undefined if it is. One that was chosen meanwhile says so itself before the choice is noted: until it
+ * has, statements would be refused.
  */
 async function lookAt(
   set: ReplicaSet,
@@ -38,27 +39,27 @@ async function lookAt(
   asksAll: boolean,
 ): Promise<string | undefined> {
   const failures = new Map<Member, string>()
-  const ask = async (member: Member): Promise<void> => {
+  const find = ({ active }: Look): Member | undefined =>
+    set.members.find(({ replica }) => replica.name === active)
+  const ask = async (member: Member, timeoutMs = LOOK_TIMEOUT_MS): Promise<void> => {
     const begun = performance.now()
-    const look = await readChoice(getConnection(member), LOOK_TIMEOUT_MS).catch(
+    const look = await readChoice(getConnection(member), timeoutMs).catch(
       (error: unknown) => void failures.set(member, describeFailure(error)),
     )
+    const chosen = look && look.number > set.getLast().number ? find(look) : undefined
+    const left = begun + timeoutMs - performance.now()
+    if (chosen !== undefined && chosen !== member && left > 0) await ask(chosen, left)
     set.note(member, begun, look ?? undefined)
   }
-  const findActive = (): Member | undefined =>
-    set.members.find(({ replica }) => replica.name === set.getLast().active)
   const begun = performance.now()
   const isSeen = (): boolean => set.getSeenAt() >= begun
-  const first = findActive()
+  const first = find(set.getLast())
   const others = set.members.filter((member) => member !== first)
   // One that was silent may take its time to be silent again.
   const isSilent = first === undefined || !set.listAnswering().includes(first)
   if (first !== undefined && !isSilent) await ask(first)
   if (isSeen() && !asksAll) return undefined
-  await Promise.all((isSilent ? set.members : others).map(ask))
-  // Another one may have taken over: it says so itself.
-  const now = findActive()
-  if (now !== undefined && now !== first) await ask(now)
+  await Promise.all((isSilent ? set.members : others).map((member) => ask(member)))
   return isSeen()
     ? undefined
     : [...failures].map(([{ replica }, why]) => `replica ${replica.name}: ${why}`).join('; ')
