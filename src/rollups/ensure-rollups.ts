@@ -9,6 +9,7 @@ import { createViews, dropLiveViews, hashLiveViews } from './materialized-views.
 import { listMonths } from './months.js'
 import { LEASE_TIMEOUT_MS, type MonthsOptions } from './process-months.js'
 import {
+  countBegun,
   listMonthsDone,
   readRollupState,
   recordBegun,
@@ -52,13 +53,13 @@ export async function ensureRollups(
       if (await isBuilt(store.writer)) return
       let isRecorded = false
       while (!isRecorded) {
-        const views = await build(store, options, lease)
+        const begun = await build(store, options, lease)
         // While this process was suspended, another process may have built a different definition.
         await lease.assertHeld()
-        const begun = await listBegun(store.writer)
-        if (begun.length > 0) await completePairs(store.writer, begun, options)
+        const paired = await listBegun(store.writer)
+        if (paired.length > 0) await completePairs(store.writer, paired, options)
         await lease.assertHeld()
-        isRecorded = await recordUnlessAbandoned(store.writer, views)
+        isRecorded = await recordUnlessAbandoned(store.writer, begun)
       }
     },
     // A build may take long, so the wait has no limit. The lease of a holder that dies expires.
@@ -85,12 +86,13 @@ async function isBuilt(connection: Connection): Promise<boolean> {
   return state === 'current'
 }
 
-/** Builds what is missing. @returns the hash of the views */
+/** Builds what is missing. @returns how often builds had begun, before it looked for what is missing */
 async function build(
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
   { noticeMs = 0, stop, onMonth, ...options }: EnsureRollupsOptions,
   lease: Lease,
-): Promise<string> {
+): Promise<number> {
+  let begun = await countBegun(writer)
   let views = await hashLiveViews(admin)
   let done = await listMonthsDone(writer, views)
   if (done === undefined) {
@@ -102,6 +104,7 @@ async function build(
     if (large.length > 0) await beginPairs({ admin, writer }, large)
     views = await hashLiveViews(admin)
     await recordViews(writer, views)
+    begun = await countBegun(writer)
     done = new Set()
   }
   const isDone = done
@@ -114,19 +117,20 @@ async function build(
     },
   }
   await rebuildRollups(writer, months, lease)
-  return views
+  return begun
 }
 
 /**
- * Records that all months are built, unless the rollups were abandoned since the views were created: who abandons them holds the same
- * lease, and forgets those views.
+ * Records that all months are built, unless the rollups were abandoned since then. Who abandons them holds the same lease.
+ *
+ * @param begun how often builds had begun
  */
-const recordUnlessAbandoned = (writer: Connection, views: string): Promise<boolean> =>
+const recordUnlessAbandoned = (writer: Connection, begun: number): Promise<boolean> =>
   withLease(
     writer,
     'loader',
     async (lease) => {
-      if ((await listMonthsDone(writer, views)) === undefined) return false
+      if ((await countBegun(writer)) !== begun) return false
       await lease.assertHeld()
       await recordBuilt(writer)
       return true

@@ -66,20 +66,30 @@ WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND
 /** Records that the views are about to change. Other processes then no longer trust the rollups. */
 export const recordBegun = (writer: Connection): Promise<void> => record(writer, STEP.begun, '', 0)
 
+/** Counts how often builds have begun, and rollups were abandoned. */
+export async function countBegun(writer: Connection): Promise<number> {
+  const { rows } = await writer.query<{ begun: number }>(
+    statement(
+      sql`SELECT toUInt32(count()) AS begun FROM rollup_progress WHERE step = ${uint32(STEP.begun)}`,
+    ),
+  )
+  return rows[0]?.begun ?? 0
+}
+
 /** How often a service reads the state, and after how long each has noticed that it changed. */
 export const STATE_INTERVAL_MS = 4 * SECOND_MS
 export const STATE_NOTICE_MS = 3 * STATE_INTERVAL_MS
 
 /**
- * Records that the rollups are wrong, so that they are built anew, and waits until no service reads them any more. The caller holds
- * the loader lease. May be repeated.
+ * Records that the rollups are wrong, so that all months are built anew, and waits until no service reads them any more. Their views stay.
+ * The caller holds the loader lease. May be repeated.
  */
 export async function abandonRollups(
   writer: Connection,
   noticeMs = STATE_NOTICE_MS,
 ): Promise<void> {
   await writer.execute(
-    statement(sql`DELETE FROM rollup_progress WHERE step > ${uint32(STEP.begun)}`),
+    statement(sql`DELETE FROM rollup_progress WHERE step = ${uint32(STEP.month)}`),
   )
   await recordBegun(writer)
   await sleep(noticeMs)
@@ -100,12 +110,21 @@ const record = (
 ): Promise<void> =>
   writer.execute(
     statement(sql`
-INSERT INTO rollup_progress (version, definition, step, views, month)
-SELECT ${uint32(DEFINITION_VERSION)}, ${string(hashDefinitions())}, ${uint32(step)}, ${string(views)}, ${uint32(month)}`),
+INSERT INTO rollup_progress (version, definition, step, views, month, at)
+SELECT ${uint32(DEFINITION_VERSION)}, ${string(hashDefinitions())}, ${uint32(step)}, ${string(views)}, ${uint32(month)}, ${NEXT}`),
   )
+
+/** The time of a new row: later than that of each before, whatever the clocks of servers have said. */
+const NEXT = sql`
+greatest(
+  now64(3, 'UTC'), addMilliseconds((SELECT max(built_at) FROM rollup_builds), 1),
+  addMilliseconds((SELECT max(at) FROM rollup_progress), 1)
+)`
 
 /** Records that all months are built. */
 export const recordBuilt = (writer: Connection): Promise<void> =>
   writer.execute(
-    statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
+    statement(
+      sql`INSERT INTO rollup_builds (definition, built_at) SELECT ${string(hashDefinitions())}, ${NEXT}`,
+    ),
   )

@@ -176,7 +176,7 @@ async function readRollups({ store }: Patient): Promise<RollupFacts> {
   const done = await listMonthsDone(store.writer, await hashLiveViews(store.writer))
   return {
     state: await readRollupState(store.reader),
-    monthsDone: done?.size,
+    monthsDone: done?.size ?? 0,
     lease: await readLeaseStatus(store.writer, 'rollups'),
   }
 }

@@ -53,8 +53,8 @@ export function judgeLoads(unfinished: readonly Load[], lease: LeaseStatus): Fin
 
 export interface RollupFacts {
   readonly state: RollupState
-  /** How many months were rebuilt under this version's definition; undefined when no such rebuild has begun. */
-  readonly monthsDone: number | undefined
+  /** How many months were rebuilt under this version's definition. */
+  readonly monthsDone: number
   /** The lease of the rebuild. */
   readonly lease: LeaseStatus
 }
@@ -64,16 +64,17 @@ export function judgeRollups({ state, monthsDone, lease }: RollupFacts): Finding
   if (state === 'newer') {
     return fail('a newer version has built them', 'run that version of Tallyhouse or a later one')
   }
-  const done = `${formatCount(monthsDone ?? 0, 'month')} done`
+  const done = `${formatCount(monthsDone, 'month')} done`
   if (lease.state === 'held') {
     return warn(
       `${nameHolder(lease)} rebuilds them, ${done}; queries read the events`,
       'wait for it to end',
     )
   }
-  return monthsDone === undefined
-    ? fail('they are out of date; queries read the events', `${MIGRATE} to rebuild them`)
-    : fail(`a rebuild was interrupted, ${done}`, `${MIGRATE} to go on with it`)
+  return fail(
+    `they are out of date, ${done}; queries read the events`,
+    `${MIGRATE} to rebuild them`,
+  )
 }
 
 export interface TableFacts {
