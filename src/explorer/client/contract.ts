@@ -26,7 +26,10 @@ export type Project = Schemas['Project']
 export type Row = Schemas['QueryRow']
 export type MetricName = Schemas['Metric']
 /** A metric of the goal that is chosen. */
-export type GoalMetricName = Extract<Schemas['GoalFunction'], 'conversions' | 'conversion_rate'>
+export type GoalMetricName = Extract<
+  Schemas['GoalFunction'],
+  'conversions' | 'conversion_rate' | 'value'
+>
 /** A metric that the page shows. In rows, those of the goal have their own names. */
 export type ShownMetric = MetricName | GoalMetricName
 

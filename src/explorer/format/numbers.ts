@@ -3,11 +3,18 @@
 const COUNT = new Intl.NumberFormat('en')
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const TENTHS = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const CENTS = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 const SHORT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 /** Formats a count in full up to 99,999, and shorter beyond, such as `1.2M`. */
 export const formatCount = (count: number): string =>
   Math.abs(count) < 100_000 ? COUNT.format(count) : COMPACT.format(count)
+
+/** Formats an amount: as a count, and with cents below 1,000, such as `59.90`. */
+export const formatAmount = (amount: number): string =>
+  Math.abs(amount) < 1000 && !Number.isInteger(amount)
+    ? CENTS.format(amount)
+    : formatCount(Math.round(amount))
 
 /** Formats a number per hundred with one decimal, such as `41.0%`, so that columns of them are aligned. */
 export const formatPercent = (value: number): string => `${TENTHS.format(value)}%`

@@ -1,11 +1,11 @@
 /** The queries of a page in a state: one batch. */
 import { MAX_BUCKETS } from '../state/intervals.js'
-import { listCardMetrics, type AskedState } from '../state/state.js'
+import { listCardMetrics, listGoalMetrics, type AskedState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQueries } from './details.js'
 import { buildFunnelQueries } from './funnel.js'
 import { selectsEvents, type KnownValues } from './filters.js'
-import { buildMetrics, listGoalMetrics } from './metrics.js'
+import { buildMetrics } from './metrics.js'
 import {
   buildComparison,
   buildScope,
@@ -14,7 +14,7 @@ import {
   groupBy,
   isCompared,
 } from './scope.js'
-import type { Query } from '../client/contract.js'
+import type { Query, ShownMetric } from '../client/contract.js'
 
 /** The id of the query which properties events have: each gets a tab. */
 export const PROPERTIES = 'properties'
@@ -26,6 +26,9 @@ export const SINCE: Query = {
   body: { date_range: 'all', metrics: ['events'] },
 }
 
+/** The id of the query whether the goal has a value: by itself, since amounts in several currencies are refused. */
+export const VALUE = 'value'
+
 /** How many rows a panel has. */
 const PANEL_ROWS = 8
 
@@ -35,25 +38,24 @@ const PANEL_ROWS = 8
  *
  * @param known the values that the dialog can search, once they have been answered
  * @param asksSince whether to ask since when events are counted, for a page that does not know its project
+ * @param asksValue whether the goal may have a value
  */
 export function buildQueries(
   state: AskedState,
   {
     known,
     asksSince = false,
-  }: { readonly known?: KnownValues | undefined; readonly asksSince?: boolean } = {},
+    asksValue = true,
+  }: {
+    readonly known?: KnownValues | undefined
+    readonly asksSince?: boolean
+    readonly asksValue?: boolean
+  } = {},
 ): readonly Query[] {
   return [
     ...(asksSince && isCompared(state) ? [SINCE] : []),
-    {
-      id: 'cards',
-      operation: 'query',
-      body: {
-        ...buildScope(state),
-        metrics: buildMetrics(listCardMetrics(state), state.goal),
-        ...buildComparison(state),
-      },
-    },
+    buildTotalsQuery('cards', listCardMetrics(state), state),
+    ...(asksValue && state.goal !== undefined ? [buildTotalsQuery(VALUE, ['value'], state)] : []),
     buildChartQuery(state),
     { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
     ...PANELS.map((panel) => buildPanelQuery(panel.id, getOpenTab(panel, state.tabs), state)),
@@ -62,6 +64,20 @@ export function buildQueries(
     ...buildFunnelQueries(state),
   ]
 }
+
+const buildTotalsQuery = (
+  id: string,
+  metrics: readonly ShownMetric[],
+  state: AskedState,
+): Query => ({
+  id,
+  operation: 'query',
+  body: {
+    ...buildScope(state),
+    metrics: buildMetrics(metrics, state.goal),
+    ...buildComparison(state),
+  },
+})
 
 const buildChartQuery = (state: AskedState): Query => ({
   id: 'chart',
@@ -117,7 +133,7 @@ function buildPanelQuery(id: string, { id: tab, metric }: Tab, state: AskedState
       metrics: buildMetrics(
         [
           ...(metric === 'events' ? (['events', 'users'] as const) : (['users'] as const)),
-          ...listGoalMetrics(state.goal),
+          ...listGoalMetrics(state),
         ],
         state.goal,
       ),

@@ -2,9 +2,16 @@
 import type { MetricName, Query, ShownMetric } from '../client/contract.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { isTextField } from '../state/filters.js'
-import type { AskedState, Details, DetailsView, ExplorerState } from '../state/state.js'
+import {
+  listGoalMetrics,
+  type AskedState,
+  type ChosenGoal,
+  type Details,
+  type DetailsView,
+  type ExplorerState,
+} from '../state/state.js'
 import { buildTextSearch, buildValueSearch, type KnownValues } from './filters.js'
-import { buildMetrics, listGoalMetrics } from './metrics.js'
+import { buildMetrics } from './metrics.js'
 import { findTab, getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildComparison, buildTabScope, groupBy, isCompared, narrow, type Scope } from './scope.js'
 
@@ -38,12 +45,9 @@ const MISSING: readonly (readonly [start: string, metrics: readonly MetricName[]
 ]
 
 /** Lists the metrics that rows of a tab have: the columns of the dialog. */
-export function listDetailsMetrics(
-  { id }: Tab,
-  { goal }: Pick<ExplorerState, 'goal'>,
-): readonly ShownMetric[] {
+export function listDetailsMetrics({ id }: Tab, chosen: ChosenGoal): readonly ShownMetric[] {
   const [, missing = []] = MISSING.find(([start]) => id.startsWith(start)) ?? []
-  return [...METRICS.filter((metric) => !missing.includes(metric)), ...listGoalMetrics(goal)]
+  return [...METRICS.filter((metric) => !missing.includes(metric)), ...listGoalMetrics(chosen)]
 }
 
 /** Finds the tab of a dialog. @returns undefined if it has no rows */
@@ -55,11 +59,7 @@ export function findDetailsTab(id: string): Tab | undefined {
 export type Order = Pick<Details, 'orderBy' | 'direction'>
 
 /** What orders the rows: what was chosen, or the metric of the tab if that is no column. */
-export function getOrder(
-  tab: Tab,
-  { orderBy, direction }: Details,
-  state: Pick<ExplorerState, 'goal'>,
-): Order {
+export function getOrder(tab: Tab, { orderBy, direction }: Details, state: ChosenGoal): Order {
   const columns: readonly string[] = [tab.id, ...listDetailsMetrics(tab, state)]
   return columns.includes(orderBy)
     ? { orderBy, direction }

@@ -1,15 +1,15 @@
 /** The metrics on the page: their names, how they are written, and whether more is better. */
 import type { ScaleOptions } from '../chart/layout.js'
 import {
+  formatAmount,
   formatChange,
   formatCount,
   formatDuration,
   formatPercent,
   formatPercentTick,
 } from '../format/numbers.js'
-import type { QueryBody, ShownMetric } from '../client/contract.js'
+import type { GoalMetricName, QueryBody, ShownMetric } from '../client/contract.js'
 import { isPageField } from '../state/filters.js'
-import { GOAL_METRICS } from '../state/state.js'
 
 interface MetricInfo {
   readonly name: string
@@ -72,7 +72,17 @@ export const METRICS: Readonly<Record<ShownMetric, MetricInfo>> = {
     scale: {},
     changeUnit: ' points',
   },
+  value: {
+    name: 'Value',
+    meaning: 'What the conversions are worth together.',
+    format: formatAmount,
+    formatTick: formatCount,
+    scale: {},
+  },
 }
+
+const isGoalMetric = (metric: ShownMetric): metric is GoalMetricName =>
+  metric === 'conversions' || metric === 'conversion_rate' || metric === 'value'
 
 /** The metrics of a query, as the API takes them. @param goal the one that is chosen */
 export const buildMetrics = (
@@ -80,13 +90,9 @@ export const buildMetrics = (
   goal: string | undefined,
 ): NonNullable<QueryBody['metrics']> =>
   metrics.flatMap<NonNullable<QueryBody['metrics']>[number]>((metric) => {
-    if (metric !== 'conversions' && metric !== 'conversion_rate') return [metric]
+    if (!isGoalMetric(metric)) return [metric]
     return goal === undefined ? [] : [{ metric, goal, as: metric }]
   })
-
-/** The columns of the goal, if one is chosen. */
-export const listGoalMetrics = (goal: string | undefined): readonly ShownMetric[] =>
-  goal === undefined ? [] : GOAL_METRICS
 
 /** The metrics of visits where rows are pages: a visit is one of the page that it entered on. */
 const ENTRY_NAMES: Partial<Readonly<Record<ShownMetric, string>>> = {

@@ -81,7 +81,7 @@ export function parseState(query: string): ExplorerState {
     comparison:
       parseRange(params.get('compare')) ?? choose('compare', COMPARISONS, 'previous_period'),
     interval: choose('interval', INTERVALS, DEFAULT_STATE.interval),
-    metric: choose('metric', listCardMetrics({ goal }), DEFAULT_STATE.metric),
+    metric: choose('metric', listCardMetrics({ goal, hasValue: true }), DEFAULT_STATE.metric),
     goal,
     filters: parseList(params.get('filters')).flatMap(parseFilter).slice(0, MAX_FILTERS),
     join: choose('join', ['and', 'or'], DEFAULT_STATE.join),

@@ -50,17 +50,26 @@ export const CARD_METRICS = [
   'bounce_rate',
   'visit_duration',
 ] as const
-/** The metrics of the goal that is chosen; none without a goal. */
-export const GOAL_METRICS = ['conversions', 'conversion_rate'] as const satisfies GoalMetricName[]
 
 /** A metric that has a card, and that the chart can show. */
 export type CardMetric = (typeof CARD_METRICS)[number]
 /** The same with those of a goal. */
 export type ChartMetric = CardMetric | GoalMetricName
 
+/** What a state says of its goal. */
+export type ChosenGoal = Pick<ExplorerState, 'goal' | 'hasValue'>
+
+/** The metrics of the goal that is chosen; none without a goal. */
+export const listGoalMetrics = ({ goal, hasValue }: ChosenGoal): readonly GoalMetricName[] =>
+  goal === undefined
+    ? []
+    : ['conversions', 'conversion_rate', ...(hasValue === true ? (['value'] as const) : [])]
+
 /** The metrics that have cards. */
-export const listCardMetrics = ({ goal }: Pick<ExplorerState, 'goal'>): readonly ChartMetric[] =>
-  goal === undefined ? CARD_METRICS : [...CARD_METRICS, ...GOAL_METRICS]
+export const listCardMetrics = (chosen: ChosenGoal): readonly ChartMetric[] => [
+  ...CARD_METRICS,
+  ...listGoalMetrics(chosen),
+]
 
 export const DETAILS_VIEWS = ['value', 'difference', 'change'] as const
 /** What the cells of the dialog are about: the period, or how it differs from the other one, lost rows included. */
@@ -94,6 +103,8 @@ export interface ExplorerState {
   readonly metric: ChartMetric
   /** The name of the goal whose conversions are shown; undefined for none. */
   readonly goal: string | undefined
+  /** Whether its conversions have a value that can be added up. The page learns that from a response, so it is not in the address. */
+  readonly hasValue?: boolean
   readonly filters: readonly FieldFilter[]
   /** Whether an event has to match all filters or any of them. */
   readonly join: 'and' | 'or'

@@ -1,5 +1,6 @@
 /** The bar: the project, who is there now, and what the numbers are about. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { GoalList } from '../../contract/management-api.js'
 import type { Project, Query } from '../client/contract.js'
 import { describeFilter } from '../queries/filters.js'
 import {
@@ -17,7 +18,6 @@ import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
 import { ShareMenu } from './share-menu.js'
-import { useList } from './use-list.js'
 import { Value } from './value.js'
 
 interface BarProps extends Parts {
@@ -26,13 +26,15 @@ interface BarProps extends Parts {
   /** What filters are built from. Its state has a period that can be asked about. */
   readonly source: ConditionSource
   readonly project: Project | undefined
+  /** The goals of the project; none until they are known, and on public dashboards. */
+  readonly goals: GoalList['goals']
   /** The query about the whole period. */
   readonly totals: Query | undefined
   /** The query for the number of users on the site now. */
   readonly live: Query | undefined
 }
 
-export function Bar({ name, live, source, project, totals, ...parts }: BarProps) {
+export function Bar({ name, live, source, project, goals, totals, ...parts }: BarProps) {
   const { state, change } = parts
   const [hasMore, setMore] = useState(false)
   const ref = useScrollPadding()
@@ -72,7 +74,7 @@ export function Bar({ name, live, source, project, totals, ...parts }: BarProps)
         <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
         <Search {...parts} {...source} />
         {/* At the end, since it comes when the goals are known, and would move what is behind it. */}
-        <GoalMenu {...parts} projectId={source.projectId} />
+        <GoalMenu {...parts} goals={goals} />
       </div>
       <FilterPills {...parts} />
     </header>
@@ -112,16 +114,14 @@ export function ZoneMenu({
   )
 }
 
-interface GoalMenuProps extends Pick<Parts, 'state' | 'change' | 'api'> {
-  /** Undefined while it is not known. */
-  readonly projectId: string | undefined
-}
-
 /** Chooses the goal whose conversions are shown; nothing if the project has none. */
-function GoalMenu({ state: { goal: chosen = '' }, change, api, projectId }: GoalMenuProps) {
-  const goals = useList(api, projectId, 'goals').map(({ name }) => name)
+function GoalMenu({
+  state: { goal: chosen = '' },
+  change,
+  goals,
+}: Pick<BarProps, 'state' | 'change' | 'goals'>) {
   // The one of the address may have been deleted, or the list cannot be read.
-  const names = [...new Set([...goals, ...(chosen === '' ? [] : [chosen])])]
+  const names = [...new Set([...goals.map(({ name }) => name), ...(chosen === '' ? [] : [chosen])])]
   if (names.length === 0) return null
   return (
     <Select

@@ -2,13 +2,19 @@
 import type { Query } from '../client/contract.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
-import { listCardMetrics } from '../state/state.js'
+import { listCardMetrics, type ChartMetric } from '../state/state.js'
 import { Menu } from './menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
 import { Change, Value } from './value.js'
 
-export function Cards({ query, ...parts }: Parts & { readonly query: Query | undefined }) {
+interface CardsProps extends Parts {
+  readonly query: Query | undefined
+  /** Whether the value of the goal is in several currencies. */
+  readonly hasCurrencies: boolean
+}
+
+export function Cards({ query, hasCurrencies, ...parts }: CardsProps) {
   const { state, change } = parts
   const shown = findShown(parts, query)
   const row = shown.kind === 'ready' ? shown.body.data[0] : undefined
@@ -40,30 +46,43 @@ export function Cards({ query, ...parts }: Parts & { readonly query: Query | und
           </button>
         ))}
       </div>
+      {hasCurrencies && (
+        <p class="limits">
+          The value of the goal is in several currencies: filter by the property{' '}
+          <code>currency</code> to see it.
+        </p>
+      )}
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       <div class="corner">
-        <Menu text="?" label="What the numbers mean" class="help">
-          {() => (
-            <>
-              <dl class="meanings">
-                {listCardMetrics(state).map((metric) => (
-                  <div key={metric}>
-                    <dt>{METRICS[metric].name}</dt>
-                    <dd>{METRICS[metric].meaning}</dd>
-                  </div>
-                ))}
-              </dl>
-              <p>
-                <a href="/docs/concepts">More about what is counted</a>
-              </p>
-              <p>
-                <a href="/docs/script#leave-out-your-own-visits">Leave out your own visits</a>
-              </p>
-            </>
-          )}
-        </Menu>
+        <Meanings metrics={listCardMetrics(state)} />
         <QueryMenu {...parts} query={query} of="Totals" />
       </div>
     </section>
+  )
+}
+
+/** Says what each card counts. */
+function Meanings({ metrics }: { readonly metrics: readonly ChartMetric[] }) {
+  return (
+    <Menu text="?" label="What the numbers mean" class="help">
+      {() => (
+        <>
+          <dl class="meanings">
+            {metrics.map((metric) => (
+              <div key={metric}>
+                <dt>{METRICS[metric].name}</dt>
+                <dd>{METRICS[metric].meaning}</dd>
+              </div>
+            ))}
+          </dl>
+          <p>
+            <a href="/docs/concepts">More about what is counted</a>
+          </p>
+          <p>
+            <a href="/docs/script#leave-out-your-own-visits">Leave out your own visits</a>
+          </p>
+        </>
+      )}
+    </Menu>
   )
 }

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Access } from '../client/access.js'
 import type { Api } from '../client/api.js'
 import type { Query, ValuesResponse } from '../client/contract.js'
-import { buildQueries, PROPERTIES, SINCE } from '../queries/build-queries.js'
+import { buildQueries, PROPERTIES, SINCE, VALUE } from '../queries/build-queries.js'
 import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
 import type { KnownValues } from '../queries/filters.js'
 import { FUNNEL } from '../queries/funnel.js'
@@ -21,6 +21,8 @@ import { FirstEvent, useProject } from './project.js'
 import { Shortcuts } from './shortcuts.js'
 import { useAddress } from './use-address.js'
 import { useAskedState } from './use-asked-state.js'
+import { useGoalValue, useValuedGoal } from './use-goal-value.js'
+import { useList } from './use-list.js'
 import { useResponses } from './use-responses.js'
 
 interface ExplorerProps {
@@ -33,7 +35,8 @@ interface ExplorerProps {
 }
 
 export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerProps) {
-  const [state, change] = useAddress(browser)
+  const [inAddress, change] = useAddress(browser)
+  const [state, setValued] = useValuedGoal(inAddress)
   const [known, setKnown] = useState<KnownValues>()
   const [allTime, setAllTime] = useState<AllTime>()
   const { name, project, zone: ownZone } = useProject(api, access, browser, () => responses.renew())
@@ -41,8 +44,10 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const asked = useAskedState(state, division.asked, browser, now)
   // Without a key the page does not know its project.
   const asksSince = access.key === undefined
-  const build = () => buildQueries(asked, { known, asksSince })
-  const queries = useMemo(build, [asked, known, asksSince])
+  const goals = useList(api, project?.id, 'goals')
+  const asksValue = goals.find((one) => one.name === state.goal)?.value !== null
+  const build = () => buildQueries(asked, { known, asksSince, asksValue })
+  const queries = useMemo(build, [asked, known, asksSince, asksValue])
   const responses = useResponses(api, queries, browser, now)
   const { failure, isAsking } = responses
   useEffect(() => {
@@ -58,15 +63,21 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const parts = { state, change, ownZone, responses, access, api, common, since, site }
   const source = { state: asked, api, now, properties, projectId: project?.id }
   useAllTime(parts, find('cards'), setAllTime)
+  const hasCurrencies = useGoalValue(parts, find(VALUE), setValued)
   return (
     <>
       <PaperHeader {...parts} name={name} totals={find('cards')} />
-      <Bar {...parts} {...{ source, project, name }} totals={find('cards')} live={find('now')} />
+      <Bar
+        {...parts}
+        {...{ source, project, name, goals }}
+        totals={find('cards')}
+        live={find('now')}
+      />
       <main aria-busy={isAsking}>
         {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
-          <Cards {...parts} query={find('cards')} />
+          <Cards {...parts} query={find('cards')} hasCurrencies={hasCurrencies} />
           <ChartSection
             {...parts}
             projectId={project?.id}
@@ -74,21 +85,36 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
             division={division}
           />
         </div>
-        <div class={state.goal === undefined ? 'panels' : 'panels of-goal'}>
-          {PANELS.map((panel) => (
-            <Panel
-              key={panel.id}
-              {...parts}
-              panel={panel}
-              query={find(panel.id)}
-              properties={panel.id === 'events' ? properties : []}
-            />
-          ))}
-        </div>
+        <Panels {...parts} {...{ queries, properties }} />
       </main>
       <Shortcuts browser={browser} change={change} />
       <Dialogs {...parts} {...{ queries, known, source }} />
     </>
+  )
+}
+
+interface PanelsProps extends Parts {
+  readonly queries: readonly Query[]
+  /** The names of the event properties. */
+  readonly properties: readonly string[]
+}
+
+/** All panels. With more columns they are laid out otherwise. */
+function Panels({ queries, properties, ...parts }: PanelsProps) {
+  const { goal, hasValue = false } = parts.state
+  const layout = goal === undefined ? '' : hasValue ? ' of-goal of-value' : ' of-goal'
+  return (
+    <div class={`panels${layout}`}>
+      {PANELS.map((panel) => (
+        <Panel
+          key={panel.id}
+          {...parts}
+          panel={panel}
+          query={queries.find(({ id }) => id === panel.id)}
+          properties={panel.id === 'events' ? properties : []}
+        />
+      ))}
+    </div>
   )
 }
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { QueryResponse, Query, RetentionResponse, ShownMetric } from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
-import { formatDifference, listGoalMetrics, METRICS, nameMetric } from '../queries/metrics.js'
+import { formatDifference, METRICS, nameMetric } from '../queries/metrics.js'
 import {
   findNextTab,
   getOpenTab,
@@ -15,6 +15,7 @@ import {
 } from '../queries/panels.js'
 import { addFilter, openTab, type Change } from '../state/changes.js'
 import { isEventField, isPageField } from '../state/filters.js'
+import { listGoalMetrics } from '../state/state.js'
 import { DetailsButtons } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -137,7 +138,7 @@ interface RowsProps extends Pick<Parts, 'state' | 'change' | 'site'> {
 function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
   const { data, totals, comparison } = response
   const { id: field, metric, name } = tab
-  const others = listGoalMetrics(state.goal)
+  const others = listGoalMetrics(state)
   if (data.length === 0)
     return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
   const bars = data.map(({ group, metrics, comparison: compared }) => {

@@ -78,6 +78,7 @@ test('a state that is written into an address is read out of it', () => {
 test.each([
   ['?goal=purchase&metric=conversions', 'purchase', 'conversions'],
   ['?goal=purchase&metric=users', 'purchase', 'users'],
+  ['?goal=purchase&metric=value', 'purchase', 'value'],
   ['?metric=conversions', undefined, 'users'],
   ['?goal=&metric=conversion_rate', undefined, 'users'],
   ['?goal=-x&metric=visits', undefined, 'visits'],
@@ -91,6 +92,8 @@ test('without a goal, its metrics leave the chart', () => {
   const shown = { ...chosen, metric: 'conversion_rate' } as const
   expect(chooseGoal('signup')(shown)).toEqual({ ...shown, goal: 'signup' })
   expect(chooseGoal(undefined)(shown)).toEqual(DEFAULT_STATE)
+  // Another goal may have no value.
+  expect(chooseGoal('signup')({ ...chosen, metric: 'value' }).metric).toBe('users')
 })
 
 test('the default state has the empty address', () => {

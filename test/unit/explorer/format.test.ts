@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { nameBucket, nameTick, type BucketSize } from '../../../src/explorer/format/dates.js'
 import {
+  formatAmount,
   formatChange,
   formatCount,
   formatDuration,
@@ -16,6 +17,11 @@ test.each([
   [formatCount(99_999), '99,999'],
   [formatCount(112_744), '112.7K'],
   [formatCount(1_250_000), '1.3M'],
+  [formatAmount(59.9), '59.90'],
+  [formatAmount(-0.5), '-0.50'],
+  [formatAmount(120), '120'],
+  [formatAmount(1234.56), '1,235'],
+  [formatAmount(112_743.6), '112.7K'],
   [formatPercent(48.14), '48.1%'],
   [formatPercent(48), '48.0%'],
   [formatPercentTick(40), '40%'],

@@ -15,6 +15,7 @@ describeExplorer(
         await page.waitForSelector('select[name=goal]')
         expect(await readTexts(page, 'select[name=goal] option')).toEqual([
           'No goal',
+          'Goal: paid',
           'Goal: pricing',
           'Goal: pro',
         ])
@@ -51,11 +52,41 @@ describeExplorer(
         expect(await readTexts(page, HEADS)).toEqual(['Country', 'Users', 'Share', 'Change'])
       }))
 
+    test('has the value of its conversions, if it has one', () =>
+      started().explore(`${PERIOD}&goal=paid`, async ({ page, act }) => {
+        expect(await readText(page, '.card[data-metric=value]')).toBe('Value8+14.3%')
+        expect((await readTexts(page, HEADS)).slice(-3)).toEqual(['Conversions', 'Rate', 'Value'])
+        await act(() => page.click('.card[data-metric=value]'))
+        expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Value over time')
+        await act(() => page.click('[data-panel=places] .open-details button'))
+        expect((await readTexts(page, 'dialog thead th')).at(-1)).toBe('Value')
+        await act(() => page.keyboard.press('Escape'))
+        await act(() => page.select('select[name=goal]', 'pricing'))
+        expect(await readTexts(page, '[role=alert]')).toEqual([])
+        expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Users over time')
+      }))
+
+    test('has no value in several currencies, until a filter leaves one', () =>
+      started().explore(
+        '?period=2025-12-09..2025-12-20&compare=off&goal=paid',
+        async ({ page, act }) => {
+          expect(await readTexts(page, '.cards .limits')).toEqual([
+            'The value of the goal is in several currencies: filter by the property currency to see it.',
+          ])
+          expect(await page.$$('.card')).toHaveLength(8)
+          const filtered = new URL(page.url())
+          filtered.searchParams.set('filters', '[["event:prop:currency","is","EUR"]]')
+          await act(() => page.goto(filtered.href))
+          expect(await readTexts(page, '.cards .limits')).toEqual([])
+          expect(await page.$$('.card')).toHaveLength(9)
+        },
+      ))
+
     test('that does not exist is said once, and can be taken back', async () => {
       const { explore } = started()
       await explore(`${PERIOD}&goal=gone`, async ({ page, act }) => {
         expect(await readTexts(page, '[role=alert]')).toEqual([
-          expect.stringMatching(/goal.*pricing, pro/i),
+          expect.stringMatching(/goal.*paid, pricing, pro/i),
         ])
         expect(await readTexts(page, 'select[name=goal] option:checked')).toEqual(['Goal: gone'])
         await act(() => page.select('select[name=goal]', ''))
@@ -75,11 +106,14 @@ describeExplorer(
     })
 
     test.each([
-      [390, ['Country', 'Users', 'Change', 'Conversions', 'Rate']],
-      [1000, ['Country', 'Users', 'Change', 'Conversions', 'Rate']],
-      [1200, ['Country', 'Users', 'Share', 'Change', 'Conversions', 'Rate']],
-    ])('leaves room for names on a screen of %i pixels', (width, heads) =>
-      started().explore(`${PERIOD}&goal=pro`, async ({ page }) => {
+      ['pro', 390, ['Country', 'Users', 'Change', 'Conversions', 'Rate']],
+      ['pro', 1000, ['Country', 'Users', 'Change', 'Conversions', 'Rate']],
+      ['pro', 1200, ['Country', 'Users', 'Share', 'Change', 'Conversions', 'Rate']],
+      ['paid', 390, ['Country', 'Users', 'Conversions', 'Rate', 'Value']],
+      ['paid', 1100, ['Country', 'Users', 'Change', 'Conversions', 'Rate', 'Value']],
+      ['paid', 1640, ['Country', 'Users', 'Share', 'Change', 'Conversions', 'Rate', 'Value']],
+    ])('%s leaves room for names on a screen of %i pixels', (goal, width, heads) =>
+      started().explore(`${PERIOD}&goal=${goal}`, async ({ page }) => {
         await page.setViewport({ width, height: 900 })
         const shown = `[...document.querySelectorAll('${HEADS}')].filter((one) => one.checkVisibility()).map((one) => one.textContent)`
         expect(await page.evaluate(shown)).toEqual(heads)

@@ -111,7 +111,7 @@ describeExplorer('the explorer', (started) => {
     }),
   )
 
-  test.each([
+  test.each<[what: string, query: string, cards?: number]>([
     ['a goal of an event, on the chart', `${PERIOD}&goal=pro&metric=conversions`],
     [
       'a goal of a page, by its rate, without a comparison, by entry pages',
@@ -121,6 +121,12 @@ describeExplorer('the explorer', (started) => {
       'a goal with filters, and the values of a property',
       `${PERIOD}&goal=pro&filters=[["event:name","is","signup"],["country","is_not","DE"]]&tabs=["events","event:prop:plan"]`,
     ],
+    ['a goal with a value, on the chart', `${PERIOD}&goal=paid&metric=value`, 9],
+    [
+      'the details of a goal with a value, by its differences',
+      `${PERIOD}&goal=paid&details=${encodeURIComponent(JSON.stringify(['country', '', 'value', 'desc', 0, 'difference']))}`,
+      9,
+    ],
     ['a goal nobody reaches', '?period=2020-02-01..2020-02-28&goal=pro&metric=conversion_rate'],
     ...(
       [
@@ -128,13 +134,13 @@ describeExplorer('the explorer', (started) => {
         ['country', 'conversion_rate', 'difference'],
         ['event:prop:plan', 'conversions', 'change'],
       ] as const
-    ).map(([tab, orderBy, view]) => [
+    ).map(([tab, orderBy, view]): [string, string] => [
       `the details of ${tab}, by the ${orderBy} of a goal`,
       `${PERIOD}&goal=pricing&details=${encodeURIComponent(JSON.stringify([tab, '', orderBy, 'desc', 0, view]))}`,
     ]),
-  ])('%s: the numbers are those of the queries', (_what, query) =>
+  ])('%s: the numbers are those of the queries', (_what, query, cards = 8) =>
     explore(query, async (explorer) => {
-      expect(await check(explorer)).toMatchObject({ cards: 8, chart: expect.any(Number) })
+      expect(await check(explorer)).toMatchObject({ cards, chart: expect.any(Number) })
     }),
   )
 

@@ -52,13 +52,19 @@ function listEvents(n: number): readonly SentEvent[] {
     timestamp: at(0),
     path: '/pricing',
     name: 'signup',
-    properties: { plan: ['free', 'pro'][n % 2], [MARKUP]: n % 3 },
+    properties: {
+      plan: ['free', 'pro'][n % 2],
+      [MARKUP]: n % 3,
+      ...(n < OLDEST ? {} : { currency: ['EUR', 'CHF'][(n >> 1) % 2] }),
+    },
   }
   return n % 5 === 0 ? [...pageviews, signup] : pageviews
 }
 
 /** The visits of about 12 weeks. */
 const VISITS = 220
+/** The visits of the first week, whose sign-ups have currencies. */
+const OLDEST = 200
 
 const DEFINITIONS: readonly Definition[] = [
   {
@@ -66,6 +72,12 @@ const DEFINITIONS: readonly Definition[] = [
     name: 'pro',
     filters: [{ property: 'plan', operator: 'is', value: ['pro'] }],
     value: null,
+  },
+  {
+    kind: 'goal',
+    name: 'paid',
+    filters: [{ property: 'plan', operator: 'is', value: ['pro'] }],
+    value: `event:prop:${MARKUP}`,
   },
   {
     kind: 'goal',
