@@ -13,7 +13,7 @@ import { useDebounced } from './controls.js'
 import { DetailsTable } from './details-table.js'
 import { Dialog } from './dialog.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
-import { QueryMenu } from './query-menu.js'
+import { CsvButton, QueryMenu } from './query-menu.js'
 
 /** The dialog of the state; nothing while none is open. */
 export function DetailsDialog(props: Omit<DetailsContentProps, 'tab' | 'details'>) {
@@ -27,12 +27,14 @@ export function DetailsDialog(props: Omit<DetailsContentProps, 'tab' | 'details'
   )
 }
 
-/** Opens the dialog of a tab: all its rows, or those that differ most from the other period. */
+/** Opens the dialog of a tab: all its rows, or those that differ most from the other period. Or saves them. */
 export function DetailsButtons({
   tab: { id, metric },
+  query,
   state,
   change,
-}: Pick<Parts, 'state' | 'change'> & { readonly tab: Tab }) {
+  api,
+}: Pick<Parts, 'state' | 'change' | 'api'> & { readonly tab: Tab; readonly query: Query }) {
   return (
     <div class="open-details">
       <button
@@ -49,6 +51,7 @@ export function DetailsButtons({
           Movers
         </button>
       )}
+      <CsvButton api={api} query={query} of={nameTab(id)} />
     </div>
   )
 }
@@ -155,7 +158,10 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
       <div class="tools">
         <DetailsSearch tab={tab} details={details} change={change} />
         {isCompared(parts.state) && <ViewSwitch {...{ view, tab, order, change }} />}
-        <QueryMenu {...parts} query={rows} of="Details" />
+        <div class="saved">
+          {rows !== undefined && <CsvButton api={parts.api} query={rows} of={nameTab(tab.id)} />}
+          <QueryMenu {...parts} query={rows} of="Details" />
+        </div>
       </div>
       {shown.kind === 'ready' && rows !== undefined && !shown.isOld && (
         <p class="scope quiet">{describeScope(shown.body, parts)}</p>

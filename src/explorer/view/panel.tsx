@@ -123,7 +123,9 @@ function Content({
   ) : (
     <>
       <Rows {...parts} tab={tab} response={response} isOld={shown.isOld} />
-      {response.data.length > 0 && <DetailsButtons {...parts} tab={tab} />}
+      {response.data.length > 0 && query !== undefined && (
+        <DetailsButtons {...parts} tab={tab} query={query} />
+      )}
     </>
   )
 }

@@ -27,19 +27,19 @@ export function QueryMenu({ query, of, ...parts }: QueryMenuProps) {
   if (query === undefined) return null
   return (
     <Menu text="⋯" label={`API query: ${of}`} class="query" onToggle={setOpen}>
-      {() => isOpen && <Content {...parts} query={query} />}
+      {() => isOpen && <Content {...parts} query={query} of={of} />}
     </Menu>
   )
 }
 
-function Content({ query, responses, access, api }: QueryParts & { readonly query: Query }) {
+function Content({ query, of, responses, access, api }: QueryParts & CsvButtonProps) {
   const relations = useRelations(api, query)
   const found = responses.get(query)
   const timing = found?.isOld === false ? describeTiming(found.answered.result.timing) : ''
   return (
     <>
       <CodeTabs query={query} access={access}>
-        {ENDPOINTS[query.operation].nameContent && <CsvButton api={api} query={query} />}
+        {ENDPOINTS[query.operation].nameContent && <CsvButton api={api} query={query} of={of} />}
       </CodeTabs>
       <p class="answered">
         <code>POST {ENDPOINTS[query.operation].path}</code>
@@ -131,8 +131,14 @@ function CodeTabs({
   )
 }
 
+interface CsvButtonProps extends Pick<Parts, 'api'> {
+  readonly query: Query
+  /** The name of the part. */
+  readonly of: string
+}
+
 /** Downloads the response to a query as CSV, with all its rows. */
-function CsvButton({ api, query }: { readonly api: Api; readonly query: Query }) {
+export function CsvButton({ api, query, of }: CsvButtonProps) {
   const [status, setStatus] = useState<{ isBusy: boolean; message: string }>(IDLE)
   // What is said about a query is not about the next one.
   useEffect(() => setStatus(IDLE), [query])
@@ -152,6 +158,8 @@ function CsvButton({ api, query }: { readonly api: Api; readonly query: Query })
       {/* A button that is disabled loses the focus, and the menu would close. */}
       <button
         class="csv"
+        aria-label={`CSV: ${of}`}
+        title="Download all rows"
         aria-disabled={status.isBusy}
         onClick={() => !status.isBusy && void download()}
       >
