@@ -42,7 +42,7 @@ export function Search({ change, ...source }: SuggestionSource & Pick<Parts, 'ch
         aria-expanded={isShown}
         aria-controls={LIST_ID}
         aria-activedescendant={isShown && active !== undefined ? nameOption(active) : undefined}
-        placeholder="Search and filter"
+        placeholder="Search"
         autocomplete="off"
         maxLength={200}
         value={typed}

@@ -91,7 +91,7 @@ describeExplorer('the explorer', (started) => {
     },
   )
 
-  test.each([390, 800, 1000, 1440])(
+  test.each([390, 800, 1000, 1280, 1440])(
     'every menu of the bar and the tip of the chart lie on a screen of %i pixels, and the filter can be chosen by a tap',
     async (width) => {
       const { page, close } = await openExplorer(started().browser, started().service, '?goal=pro')
@@ -116,6 +116,19 @@ describeExplorer('the explorer', (started) => {
       await close()
     },
   )
+
+  test.each([
+    [1280, `&goal=pro&zone=Europe/Berlin`],
+    [1400, `&goal=pro`],
+    [1551, `&goal=pro`],
+  ])('the bar is one row on a screen of %i pixels', async (width, query) => {
+    const { service, browser } = started()
+    const dates = `?period=2026-02-01..2026-02-28${query}`
+    const { page, close } = await openExplorer(browser, service, dates)
+    await page.setViewport({ width, height: 800 })
+    expect(await page.evaluate(`document.querySelector('.bar').offsetHeight`)).toBeLessThan(70)
+    await close()
+  })
 
   test('axe finds nothing on the form for the key', async () => {
     const page = await started().browser.newPage()
