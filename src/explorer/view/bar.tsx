@@ -156,6 +156,12 @@ const JOIN_NAMES = [
   ['or', 'At least one must match'],
 ] as const
 
+/** The button that adds filters; on a phone that with which it comes. A search that got the focus would open the keyboard of a phone. */
+const findFilterButton = (): HTMLElement | undefined =>
+  [...document.querySelectorAll<HTMLElement>('.filter > summary, button.more')].find((one) =>
+    one.checkVisibility(),
+  )
+
 /** The filters of the page, each of which can be negated and removed. */
 function FilterPills({ state, change }: Parts) {
   const { filters, join, goal } = state
@@ -167,7 +173,7 @@ function FilterPills({ state, change }: Parts) {
     const pills = list.current?.querySelectorAll<HTMLElement>('.pill') ?? []
     const target = pills[Math.min(next.current, pills.length - 1)]
     next.current = undefined
-    ;(target ?? document.querySelector<HTMLElement>('input[name=search]'))?.focus()
+    ;(target ?? findFilterButton())?.focus()
   }, [filters])
   const changeAt = (index: number, make: Change): void => {
     next.current = index
