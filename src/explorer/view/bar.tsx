@@ -12,7 +12,7 @@ import {
   type Change,
 } from '../state/changes.js'
 import { LIVE } from '../state/state.js'
-import { Select } from './controls.js'
+import { Select, SkipLink } from './controls.js'
 import { FilterMenu, type ConditionSource } from './filter-menu.js'
 import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
@@ -42,6 +42,7 @@ export function Bar({ name, live, source, project, goals, totals, ...parts }: Ba
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
     <header class="bar" ref={ref}>
+      <SkipLink />
       <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
       {parts.access.project !== undefined && (
         <a class="control" href="/explore">

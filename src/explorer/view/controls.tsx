@@ -1,4 +1,4 @@
-/** The controls that several parts of the page have: a choice, a field that waits for a pause, and a button that copies. */
+/** The controls that several parts of the page have: a choice, a field that waits for a pause, a button that copies, and the link past the bar. */
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
@@ -45,6 +45,23 @@ export function Select<Value extends string>({
     </label>
   )
 }
+
+/** The id of the part of the page that is not its bar. */
+export const MAIN_ID = 'main'
+
+/** Leads the keyboard past the bar. It is seen while it has the focus. The address stays: its fragment is for keys. */
+export const SkipLink = () => (
+  <a
+    class="skip control"
+    href={`#${MAIN_ID}`}
+    onClick={(event) => {
+      event.preventDefault()
+      document.getElementById(MAIN_ID)?.focus()
+    }}
+  >
+    Skip to the numbers
+  </a>
+)
 
 const PAUSE_MS = 200
 

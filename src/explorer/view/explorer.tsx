@@ -12,6 +12,7 @@ import { divide, type AllTime } from '../state/intervals.js'
 import { Bar } from './bar.js'
 import { Cards } from './cards.js'
 import { ChartSection } from './chart-section.js'
+import { MAIN_ID } from './controls.js'
 import { DetailsDialog } from './details.js'
 import { FunnelDialog, type FunnelDialogProps } from './funnel-dialog.js'
 import { Panel } from './panel.js'
@@ -73,7 +74,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         totals={find('cards')}
         live={find('now')}
       />
-      <main aria-busy={isAsking}>
+      <main id={MAIN_ID} tabIndex={-1} aria-busy={isAsking}>
         {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">

@@ -10,7 +10,7 @@ import { buildOverview, OVERVIEW_METRICS, type OverviewView } from '../queries/o
 import { chooseLineInterval } from '../state/intervals.js'
 import type { ExplorerState } from '../state/state.js'
 import { ZoneMenu, useScrollPadding } from './bar.js'
-import { Select } from './controls.js'
+import { MAIN_ID, Select, SkipLink } from './controls.js'
 import { Pages } from './details.js'
 import { SortHeader } from './details-table.js'
 import { FailureNote, findShown } from './parts.js'
@@ -62,7 +62,7 @@ export function Overview({ browser, now, access, api, onKeyRefused }: OverviewPr
   return (
     <>
       <OverviewBar {...{ state, change, now, view, look, projects, isAsking }} />
-      <main aria-busy={isAsking}>
+      <main id={MAIN_ID} tabIndex={-1} aria-busy={isAsking}>
         {failure !== undefined && <FailureNote failure={failure} responses={responses} />}
         <section class="sheet overview" aria-label="Projects">
           <div class="corner">
@@ -115,6 +115,7 @@ function OverviewBar({ state, change, now, view, look, projects, isAsking }: Ove
   const parts = { state, change, ownZone: ZONE }
   return (
     <header class="bar" ref={ref}>
+      <SkipLink />
       <h1>All projects</h1>
       <PeriodMenu {...parts} now={now} />
       <ComparisonMenu {...parts} />

@@ -177,6 +177,19 @@ describeExplorer('the explorer', (started) => {
     await close()
   })
 
+  test('the first control leads the keyboard past the bar, and leaves the address', async () => {
+    const { page, close } = await openExplorer(started().browser, started().service)
+    const address = page.url()
+    const isIn = (selector: string) =>
+      page.evaluate(`document.activeElement.closest('${selector}') !== null`)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(`document.activeElement.textContent`)).toBe('Skip to the numbers')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect([await isIn('main .card'), page.url()]).toEqual([true, address])
+    await close()
+  })
+
   test('the keyboard reads the chart, zooms in, filters, and leaves the menu', async () => {
     const { page, act, close } = await openExplorer(
       started().browser,
