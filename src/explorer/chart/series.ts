@@ -166,6 +166,10 @@ export function describeLeftOut({ points, total }: Series): string | undefined {
     : undefined
 }
 
+/** Lists the indexes of the points whose value is not that of a whole bucket: the one that still runs, and those that the period cuts. */
+export const listPartial = ({ points, running }: Series): readonly number[] =>
+  points.flatMap(({ isPart = false }, i) => (isPart || i === running ? [i] : []))
+
 /** The highest value of both periods. */
 export const findHighest = ({ points }: Series): number =>
   Math.max(0, ...points.flatMap(({ value = 0, compared = 0 }) => [value, compared]))

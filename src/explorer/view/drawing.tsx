@@ -1,6 +1,6 @@
 /** The drawing of a series: a line with its area, and the comparison behind it. */
 import { drawArea, drawLine, place, placeX, type Box, type Scale } from '../chart/layout.js'
-import type { Series } from '../chart/series.js'
+import { listPartial, type Series } from '../chart/series.js'
 import { chooseTicks, listWeekends } from '../chart/ticks.js'
 import { nameTick } from '../format/dates.js'
 import { METRICS } from '../queries/metrics.js'
@@ -18,10 +18,11 @@ interface DrawingProps {
 }
 
 export function Drawing({ series, scale, box, active, noted, selected }: DrawingProps) {
-  const { points, running, isCompared, size } = series
+  const { points, isCompared, size } = series
   const placeAll = (values: readonly (number | undefined)[]) => place(values, scale.max, box)
   const places = placeAll(points.map(({ value }) => value))
-  const final = running === undefined ? places : places.with(running, undefined)
+  const partial = listPartial(series)
+  const final = places.map((one, i) => (partial.includes(i) ? undefined : one))
   const at = active === undefined ? undefined : places[active]
   return (
     <svg
@@ -41,12 +42,13 @@ export function Drawing({ series, scale, box, active, noted, selected }: Drawing
         <path class="compared" d={drawLine(placeAll(points.map(({ compared }) => compared)))} />
       )}
       <path class="line" d={drawLine(final)} />
-      {running !== undefined && (
+      {partial.map((i) => (
         <path
-          class="line running"
-          d={drawLine(places.slice(Math.max(0, running - 1), running + 1))}
+          key={i}
+          class="line partial"
+          d={drawLine(i === 0 ? places.slice(0, 2) : places.slice(i - 1, i + 1))}
         />
-      )}
+      ))}
       {noted.map((i) => {
         const x = placeX(i, points.length, box)
         return (

@@ -9,7 +9,12 @@ import {
   type Box,
 } from '../../../src/explorer/chart/layout.js'
 import { chooseTicks, listWeekends } from '../../../src/explorer/chart/ticks.js'
-import { describeLeftOut, readSeries, zoomInto } from '../../../src/explorer/chart/series.js'
+import {
+  describeLeftOut,
+  listPartial,
+  readSeries,
+  zoomInto,
+} from '../../../src/explorer/chart/series.js'
 import type { QueryResponse } from '../../../src/explorer/client/contract.js'
 
 test.each([
@@ -212,9 +217,9 @@ test.each([
 ] as const)(
   'of three buckets of one %s, compared with those from %s, the changes are %j',
   (interval, from, changes, parts) => {
-    const { points } = readSeries(response(interval, from), AFTER)
-    expect(points.map(({ change }) => change)).toEqual(changes)
-    expect(points.map(({ isPart = false }) => isPart)).toEqual(parts)
+    const series = readSeries(response(interval, from), AFTER)
+    expect(series.points.map(({ change }) => change)).toEqual(changes)
+    expect(series.points.map((_, i) => listPartial(series).includes(i))).toEqual(parts)
   },
 )
 

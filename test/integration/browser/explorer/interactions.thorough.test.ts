@@ -273,14 +273,17 @@ describeExplorer('on the explorer', (started) => {
     ),
   )
 
-  test('the bucket that still runs is dashed, one of the past is not', async () => {
-    await explore('?period=7days', async ({ page }) => {
-      expect(await page.$$('.line.running')).toHaveLength(1)
-    })
-    await explore(PERIOD, async ({ page }) => {
-      expect(await page.$$('.line.running')).toEqual([])
-    })
-  })
+  test.each([
+    ['the one that still runs', '?period=7days', 1],
+    ['none of the past', PERIOD, 0],
+    // From Sunday to Saturday, and from Monday to Sunday.
+    ['a first and a last week of some days', `${PERIOD}&interval=week`, 2],
+    ['no whole week', '?period=2026-02-02..2026-02-22&interval=week', 0],
+  ])('of the buckets, it dashes %s', (_which, query, count) =>
+    explore(query, async ({ page }) => {
+      expect(await page.$$('.line.partial')).toHaveLength(count)
+    }),
+  )
 
   test('a link shows the same page in another tab', () =>
     explore(
