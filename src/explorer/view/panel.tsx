@@ -170,7 +170,10 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
         isOld={isOld}
       />
       {others.length > 0 && (isPageField(field) || isEventField(field)) && (
-        <p class="below quiet">Conversions count where they happen: on the page, at the event.</p>
+        <p class="below quiet">
+          Conversions count where they happen: on the page, at the event. A click on a row shows
+          those of all visits with it.
+        </p>
       )}
     </>
   )
