@@ -95,6 +95,21 @@ export const describeFilters = ({
 }: Pick<ExplorerState, 'filters' | 'join' | 'goal'>): string =>
   filters.map((filter) => describeFilter(filter, goal)).join(join === 'or' ? ' or ' : ' and ')
 
+/**
+ * Says which visits the numbers of the whole page are about, if a filter on pages selects them: a row of the page counts others, its
+ * entries. Undefined without such a filter.
+ */
+export function describeVisits({
+  filters,
+  join,
+}: Pick<ExplorerState, 'filters' | 'join'>): string | undefined {
+  const selectsAll = join === 'and' || filters.length === 1
+  return selectsAll &&
+    filters.some(({ field, operator }) => isPageField(field) && !isNegation(operator))
+    ? 'Visits, bounce rate and visit duration are those of visits that saw the page. The details of Pages have those of entries, which began there.'
+    : undefined
+}
+
 /** The values of a field, the most frequent first. */
 export interface KnownValues {
   /** The body of the query that they answer, as JSON. */

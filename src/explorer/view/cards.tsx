@@ -1,5 +1,6 @@
 /** The cards: the metrics of the whole period. The chart shows one of them. */
 import type { Query } from '../client/contract.js'
+import { describeVisits } from '../queries/filters.js'
 import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import { listCardMetrics, type ChartMetric } from '../state/state.js'
@@ -17,6 +18,7 @@ interface CardsProps extends Parts {
 export function Cards({ query, hasCurrencies, ...parts }: CardsProps) {
   const { state, change } = parts
   const shown = findShown(parts, query)
+  const visits = describeVisits(state)
   const row = shown.kind === 'ready' ? shown.body.data[0] : undefined
   return (
     <section class="cards" aria-label="Totals of the period">
@@ -46,6 +48,7 @@ export function Cards({ query, hasCurrencies, ...parts }: CardsProps) {
           </button>
         ))}
       </div>
+      {visits !== undefined && <p class="limits">{visits}</p>}
       {hasCurrencies && (
         <p class="limits">
           The value of the goal is in several currencies: filter by the property{' '}

@@ -1,6 +1,6 @@
 /** Filters of the page, and those of the API that they stand for. */
 import { expect, test } from '@jest/globals'
-import { describeFilter } from '../../../src/explorer/queries/filters.js'
+import { describeFilter, describeVisits } from '../../../src/explorer/queries/filters.js'
 import { negateFilter } from '../../../src/explorer/state/changes.js'
 import { toApiFilter, type FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
@@ -118,3 +118,20 @@ test.each<[string, index: number, readonly FieldFilter[], readonly FieldFilter[]
   const state = negateFilter(index)({ ...DEFAULT_STATE, filters })
   expect(state).toEqual({ ...DEFAULT_STATE, filters: want })
 })
+
+const PRICING = filter('page:path', 'is', '/pricing')
+
+test.each<[given: FieldFilter[], join: 'and' | 'or', isSaid: boolean]>([
+  [[PRICING], 'and', true],
+  [[PRICING], 'or', true],
+  [[filter('page:origin', 'contains', 'shop'), filter('country', 'is', 'DE')], 'and', true],
+  [[PRICING, filter('country', 'is', 'DE')], 'or', false],
+  [[filter('page:path', 'is_not', '/pricing')], 'and', false],
+  [[filter('page:entry', 'is', '/pricing')], 'and', false],
+  [[], 'and', false],
+])(
+  'with the filters %j, joined by %s, visits are those that saw the page: %s',
+  (filters, join, isSaid) => {
+    expect(describeVisits({ filters, join }) !== undefined).toBe(isSaid)
+  },
+)
