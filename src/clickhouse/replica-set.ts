@@ -71,10 +71,10 @@ export function createReplicaSet(
     note: (from, begunAt, look) => {
       if (look === undefined) return void silent.add(from)
       silent.delete(from)
-      // A replica that has lost Keeper for a while may have an old row.
+      // A replica that has lost Keeper may have an old row. The response to the first of two looks may come last.
       if (look.number < last.number) return
       choose(look)
-      if (from === findActive()) seenAt = begunAt
+      if (from === findActive()) seenAt = Math.max(seenAt, begunAt)
     },
   }
 }

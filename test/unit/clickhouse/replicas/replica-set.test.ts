@@ -49,3 +49,13 @@ test('does not believe a replica that was cut off from Keeper', () => {
   set.note(a!, performance.now(), LOOK)
   expect(set.getActive().member).toBe(b)
 })
+
+test('knows when the active replica was last seen, whichever response comes last', () => {
+  const set = createSet()
+  const [a, b] = set.members
+  set.note(a!, 20, LOOK)
+  set.note(a!, 10, LOOK)
+  expect(set.getSeenAt()).toBe(20)
+  set.note(b!, 15, { ...LOOK, number: 2, active: 'b' })
+  expect(set.getSeenAt()).toBe(15)
+})
