@@ -101,7 +101,7 @@ describeInBrowser('the footers of the explorer', () => {
     expect(await read('pre')).not.toContain(key)
 
     await page.click(`${COUNTRIES} .csv`)
-    await waitForText('.csv + [role=status]', /^Downloaded$/)
+    await waitForText(`${COUNTRIES} .csv + [role=status]`, /^Downloaded$/)
     const file = 'country-2026-06-01-to-2026-06-10.csv'
     await waitForFile(file)
     const lines = (await readFile(path.join(downloads, file), 'utf8')).trimEnd().split('\r\n')
