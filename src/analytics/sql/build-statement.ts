@@ -1,11 +1,12 @@
 /** Writes the one statement that answers a plan. */
 import { join, sql, statement, uint32, type Sql, type Statement } from '../../clickhouse/sql.js'
+import { isNumberMetric } from '../../model/metrics.js'
 import { selectOrigin } from '../../model/origin.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures } from './groups.js'
-import { selectNumberFacts } from './numbers.js'
+import { selectNumberFacts, WHOLE_MAPS } from './numbers.js'
 import { writeRankedSeries, writeRanking } from './ranked-series.js'
 import { createContext, moveContext, type StatementContext } from './rows.js'
 import { listKeys, orderRows, selectMetrics, writeHaving } from './select.js'
@@ -51,8 +52,9 @@ function writeStatement(
   // A single row needs no order, and ClickHouse some time to find that out.
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
   const groups = writeAllGroups(context, plan, group)
+  const settings = query.metrics.some(isNumberMetric) ? sql` SETTINGS ${WHOLE_MAPS}` : sql``
   return statement(
-    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${writeHaving(query)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
+    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${writeHaving(query)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}${settings}`,
   )
 }
 

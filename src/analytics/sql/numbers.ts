@@ -6,6 +6,9 @@ import type { Plan } from '../plan/plan.js'
 import { listGroupings, type Query } from '../request/query.js'
 import { nameColumns } from './select.js'
 
+/** Reads numbers and properties once each. Otherwise ClickHouse reads their names and each value that is needed as columns of their own. */
+export const WHOLE_MAPS = sql`optimize_functions_to_subcolumns = 0`
+
 /** Lists the measures of numbers of a query, each once. */
 const listNumbers = ({ metrics }: Pick<Query, 'metrics'>): readonly NumberMeasure[] => [
   ...new Set(metrics.filter(isNumberMetric).flatMap(({ measures }) => measures)),
