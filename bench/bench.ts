@@ -4,7 +4,7 @@ import { createBareClient, findEndpoint } from './shared/bare.js'
 import { printDisk, waitForMerges } from './reads/disk.js'
 import { printMachine, printTable, formatTenths, formatWhole } from './shared/figures.js'
 import { generateYear, LARGE, SMALL } from './reads/generate.js'
-import { printLoadRates } from './shared/load-rate.js'
+import { printLoadRates, VIEWS } from './shared/load-rate.js'
 import { measure, type Measured } from './reads/measure.js'
 import { QUERIES } from './reads/queries.js'
 import { createQueryClient, issueToken, startServiceProcess } from './shared/service.js'
@@ -123,7 +123,7 @@ async function run(dataDir: string): Promise<void> {
     await service.stop()
   }
   console.log('\nLoading:\n')
-  await printLoadRates()
+  await printLoadRates(VIEWS)
 }
 
 await withDataFolder(run)

@@ -4,7 +4,7 @@ import { addDays } from '../../src/lib/time.js'
 import { LARGE } from '../reads/generate.js'
 import { MONTH, YEAR, type BenchPeriod } from '../reads/periods.js'
 
-const IN_PROJECT = sql`project_id = ${string(LARGE)}`
+export const IN_PROJECT = sql`project_id = ${string(LARGE)}`
 
 /** The events of a period. */
 export const writeEvents = ({ start, end }: Pick<BenchPeriod, 'start' | 'end'>): Sql =>

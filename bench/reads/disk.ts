@@ -1,6 +1,6 @@
 /** Measures how much disk space facts and rollups take, once merges have finished. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql, statement } from '../../src/clickhouse/sql.js'
+import { sql, statement, strings } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { ROLLUP_NAMES } from '../../src/model/rollups.js'
 import { printTable, formatWhole } from '../shared/figures.js'
@@ -53,5 +53,23 @@ FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table`)
       line('all facts', FACTS),
       line('all rollups', ROLLUP_NAMES),
     ],
+  )
+}
+
+/** Prints the room that numbers, goals and segments take, and its ratio to the facts. */
+export async function printDiskOf({ admin }: Store): Promise<void> {
+  const { rows } = await admin.query<{ name: string; bytes: number; share: number }>(
+    statement(sql`
+SELECT
+  multiIf(
+    table = 'definitions', 'goals and segments', table = 'events' AND column = 'numbers', 'numbers',
+    table = 'events' AND column = 'properties', 'properties', '') AS name,
+  toFloat64(sum(column_bytes_on_disk)) AS bytes,
+  bytes / (SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase() AND table IN ${strings(FACTS)}) AS share
+FROM system.parts_columns WHERE active AND database = currentDatabase() AND name != '' GROUP BY name ORDER BY name`),
+  )
+  printTable(
+    ['what', 'MB', 'of the facts'],
+    rows.map(({ name, bytes, share }) => [name, (bytes / MEGABYTE).toFixed(1), share.toFixed(3)]),
   )
 }

@@ -151,30 +151,28 @@ const SHAPES: readonly Shape[] = [
   ),
   addFilter(BY_CAMPAIGN, 'channel', [IN_ORGANIC], sql`referrer_type = 'search'`),
 ]
+/** Groups of the visits of the year that have an event. */
+export const VISITS_WITH_EVENT: readonly Shape[] = [
+  addVisitFilter(
+    BY_COUNTRY,
+    'visits with an event',
+    { type: 'event', name: { operator: 'eq', value: 'event-1' } },
+    sql`name = 'event-1'`,
+  ),
+  addVisitFilter(
+    BY_COUNTRY,
+    'visits that saw a page',
+    { type: 'page', path: { operator: 'eq', value: '/section/7' } },
+    sql`path = '/section/7'`,
+  ),
+]
 /** Further queries of the large project. */
 const MORE: readonly (readonly [BenchPeriod, Shape])[] = [
   [COMPOSED, TOTAL],
   [COMPOSED, BY_COUNTRY],
   [COMPOSED, IN_COUNTRY_BY_PATH],
   [QUARTER, IN_COUNTRY_BY_PATH],
-  [
-    YEAR,
-    addVisitFilter(
-      BY_COUNTRY,
-      'visits with an event',
-      { type: 'event', name: { operator: 'eq', value: 'event-1' } },
-      sql`name = 'event-1'`,
-    ),
-  ],
-  [
-    YEAR,
-    addVisitFilter(
-      BY_COUNTRY,
-      'visits that saw a page',
-      { type: 'page', path: { operator: 'eq', value: '/section/7' } },
-      sql`path = '/section/7'`,
-    ),
-  ],
+  ...VISITS_WITH_EVENT.map((shape) => [YEAR, shape] as const),
   [MONTH, groupByAttribute('by city', sql`city`, 'city')],
   [MONTH, BY_CAMPAIGN],
 ]

@@ -1,44 +1,127 @@
-/** Measures how much the materialized views of the rollups slow down loading. */
+/** Measures how much faster or slower loading is in other circumstances: without the views of the rollups, with numbers, with a goal. */
 import type { Store } from '../../src/clickhouse/store.js'
+import { sql, statement } from '../../src/clickhouse/sql.js'
+import { writeDefinition } from '../../src/projects/definitions.js'
 import { dropLiveViews } from '../../src/rollups/materialized-views.js'
-import { printTable, summarize, measureMs, formatWhole } from './figures.js'
-import { PROJECT, withFreshStore } from './fresh-store.js'
-import { ARRIVAL, createChunks, createFullEvent, streamChunks } from './loading.js'
 import { importEvents } from '../../test/support/store/loading.js'
+import { waitForMerges } from '../reads/disk.js'
+import { formatTenths, formatWhole, measureMs, printTable, summarize } from './figures.js'
+import { PROJECT, withFreshStore } from './fresh-store.js'
+import { ARRIVAL, createChunks, createFullEvent, streamChunks, type Run } from './loading.js'
 
-const EVENTS = 1_000_000
+const EVENTS = Number(process.env['LOADED'] ?? 1_000_000)
 const WARM_UP = 20_000
 /** Measurements of each, taken in turn. */
-const TIMES = 3
+const TIMES = Number(process.env['TIMES'] ?? 3)
 
-/** Prints how fast a file is loaded with the views and without them, each time into an empty store. */
-export async function printLoadRates(): Promise<void> {
-  const events = createChunks({ name: 'events', events: EVENTS, make: createFullEvent })
+interface Variant {
+  readonly make: Run['make']
+  readonly prepare?: (store: Store) => Promise<void>
+}
+/** By name. The first is what the others are compared with. */
+export type Variants = Readonly<Record<string, Variant>>
+
+export const VIEWS: Variants = {
+  'with the views': { make: createFullEvent },
+  'without them': { make: createFullEvent, prepare: ({ admin }) => dropLiveViews(admin) },
+}
+
+/** Adds a property to each event. */
+const addAmount =
+  (write: (n: number) => string): Run['make'] =>
+  (n) => {
+    const event = createFullEvent(n)
+    return { ...event, properties: { ...(event['properties'] as object), amount: write(n) } }
+  }
+/** One of 50 prices, with a separator of its decimals. */
+const writePrice = (n: number, separator: string): string => `${100 + (n % 50)}${separator}50`
+
+/** A comma makes a text of a number. */
+export const NUMBERS: Variants = {
+  'as they are': { make: createFullEvent },
+  'a text in each': { make: addAmount((n) => writePrice(n, ',')) },
+  'a number in each': { make: addAmount((n) => writePrice(n, '.')) },
+  'a goal of the project': {
+    make: createFullEvent,
+    prepare: async ({ writer }) => {
+      const filters = [{ field: 'event:name', operator: 'is', value: ['signup'] }] as const
+      const definition = { kind: 'goal', name: 'signup', filters, value: null } as const
+      await writeDefinition(writer, PROJECT, { definition, isDeleted: false, version: 1 })
+    },
+  },
+}
+
+/** What a load took, from the bytes of a file until the events are visible, and in CPU time until all is merged. */
+interface Taken {
+  readonly ms: number
+  readonly cpuMs: number
+}
+
+/** Prints how fast a file is loaded in each variant, each time into an empty store. */
+export async function printLoadRates(variants: Variants): Promise<void> {
+  const all = Object.entries(variants).map(([name, variant]) => ({
+    name,
+    variant,
+    taken: [] as Taken[],
+  }))
+  for (let i = 0; i < TIMES; i++) {
+    for (const { name, variant, taken } of i % 2 === 0 ? all : all.toReversed()) {
+      const one = await measureLoad(variant)
+      console.error(`${name}: ${formatTenths(one.cpuMs / 1_000)} CPU s`)
+      taken.push(one)
+    }
+  }
+  const summaries = all.map(({ name, taken }) => ({
+    name,
+    ms: summarize(taken.map(({ ms }) => ms)).median,
+    cpuMs: summarize(taken.map(({ cpuMs }) => cpuMs)).median,
+    leastCpuMs: Math.min(...taken.map(({ cpuMs }) => cpuMs)),
+  }))
+  const [first] = summaries
+  printTable(
+    [
+      `loading ${formatWhole(EVENTS)} events`,
+      'events/s',
+      'CPU s',
+      'lowest CPU s',
+      'rate by CPU s',
+      'rate by lowest',
+    ],
+    summaries.map(({ name, ms, cpuMs, leastCpuMs }) => [
+      name,
+      formatWhole(EVENTS / (ms / 1_000)),
+      ...[cpuMs, leastCpuMs].map((time) => formatTenths(time / 1_000)),
+      ...[first!.cpuMs / cpuMs, first!.leastCpuMs / leastCpuMs].map((rate) => rate.toFixed(2)),
+    ]),
+  )
+}
+
+async function measureLoad({ make, prepare }: Variant): Promise<Taken> {
+  const events = createChunks({ name: 'events', events: EVENTS, make })
   const warmUp = createChunks({
     name: 'warm-up',
     events: WARM_UP,
-    make: (n) => createFullEvent(EVENTS + n),
+    make: (n) => make(EVENTS + n),
   })
-  const times = { with: [] as number[], without: [] as number[] }
-  for (let i = 0; i < TIMES; i++) {
-    for (const views of ['with', 'without'] as const) {
-      const time = await withFreshStore(async (store) => {
-        if (views === 'without') await dropLiveViews(store.admin)
-        await load(store, warmUp)
-        return measureMs(() => load(store, events))
-      })
-      times[views].push(time)
-    }
-  }
-  const rate = (of: readonly number[]): number => EVENTS / (summarize(of).median / 1_000)
-  printTable(
-    ['loading 1,000,000 events', 'events/s'],
-    [
-      ['with the views', formatWhole(rate(times.with))],
-      ['without them', formatWhole(rate(times.without))],
-      ['ratio', (rate(times.with) / rate(times.without)).toFixed(2)],
-    ],
+  return withFreshStore(async (store) => {
+    await prepare?.(store)
+    await load(store, warmUp)
+    await waitForMerges(store)
+    const before = await readCpuMs(store)
+    const ms = await measureMs(() => load(store, events))
+    await waitForMerges(store)
+    return { ms, cpuMs: (await readCpuMs(store)) - before }
+  })
+}
+
+/** Reads the CPU time that the loader, which is in this process, and the engine have taken until now. */
+async function readCpuMs({ admin }: Store): Promise<number> {
+  const { user, system } = process.cpuUsage()
+  const { rows } = await admin.query<{ micros: number }>(
+    statement(sql`
+SELECT toFloat64(sum(value)) AS micros FROM system.events WHERE event IN ('UserTimeMicroseconds', 'SystemTimeMicroseconds')`),
   )
+  return (user + system + (rows[0]?.micros ?? NaN)) / 1_000
 }
 
 async function load(store: Store, chunks: readonly Buffer[]): Promise<void> {
