@@ -60,16 +60,18 @@ FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table`)
 export async function printDiskOf({ admin }: Store): Promise<void> {
   const { rows } = await admin.query<{ name: string; bytes: number; share: number }>(
     statement(sql`
-SELECT
-  multiIf(
-    table = 'definitions', 'goals and segments', table = 'events' AND column = 'numbers', 'numbers',
-    table = 'events' AND column = 'properties', 'properties', '') AS name,
-  toFloat64(sum(column_bytes_on_disk)) AS bytes,
-  bytes / (SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase() AND table IN ${strings(FACTS)}) AS share
-FROM system.parts_columns WHERE active AND database = currentDatabase() AND name != '' GROUP BY name ORDER BY name`),
+WITH sizes AS (
+  SELECT concat('the column ', column) AS name, column_bytes_on_disk AS size
+  FROM system.parts_columns WHERE active AND database = currentDatabase() AND table = 'events' AND column IN ('numbers', 'properties')
+  UNION ALL
+  SELECT if(table = 'definitions', 'goals and segments', 'all facts') AS name, bytes_on_disk AS size
+  FROM system.parts WHERE active AND database = currentDatabase() AND (table = 'definitions' OR table IN ${strings(FACTS)})
+)
+SELECT name, toFloat64(sum(size)) AS bytes, bytes / max(if(name = 'all facts', bytes, 0)) OVER () AS share
+FROM sizes GROUP BY name ORDER BY bytes`),
   )
   printTable(
-    ['what', 'MB', 'of the facts'],
-    rows.map(({ name, bytes, share }) => [name, (bytes / MEGABYTE).toFixed(1), share.toFixed(3)]),
+    ['what', 'kB', 'of the facts'],
+    rows.map(({ name, bytes, share }) => [name, formatWhole(bytes / 1_000), share.toFixed(3)]),
   )
 }
