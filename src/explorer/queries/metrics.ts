@@ -8,8 +8,9 @@ import {
   formatPercent,
   formatPercentTick,
 } from '../format/numbers.js'
-import type { GoalMetricName, QueryBody, ShownMetric } from '../client/contract.js'
+import type { QueryBody, ShownMetric } from '../client/contract.js'
 import { isPageField } from '../state/filters.js'
+import { isGoalMetric } from '../state/state.js'
 
 interface MetricInfo {
   readonly name: string
@@ -80,9 +81,6 @@ export const METRICS: Readonly<Record<ShownMetric, MetricInfo>> = {
     scale: {},
   },
 }
-
-const isGoalMetric = (metric: ShownMetric): metric is GoalMetricName =>
-  metric === 'conversions' || metric === 'conversion_rate' || metric === 'value'
 
 /** The metrics of a query, as the API takes them. @param goal the one that is chosen */
 export const buildMetrics = (

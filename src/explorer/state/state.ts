@@ -1,6 +1,6 @@
 /** What the page shows, as plain data: everything that a link to the page carries. */
 import type { FieldFilter } from './filters.js'
-import type { GoalMetricName } from '../client/contract.js'
+import type { GoalMetricName, ShownMetric } from '../client/contract.js'
 
 /** The period of the last 30 minutes, which moves on while somebody looks. */
 export const LIVE = 'now'
@@ -59,11 +59,19 @@ export type ChartMetric = CardMetric | GoalMetricName
 /** What a state says of its goal. */
 export type ChosenGoal = Pick<ExplorerState, 'goal' | 'hasValue'>
 
-/** The metrics of the goal that is chosen; none without a goal. */
-export const listGoalMetrics = ({ goal, hasValue }: ChosenGoal): readonly GoalMetricName[] =>
-  goal === undefined
-    ? []
-    : ['conversions', 'conversion_rate', ...(hasValue === true ? (['value'] as const) : [])]
+/** The metrics of a goal. */
+const GOAL_METRICS = ['conversions', 'conversion_rate', 'value'] as const satisfies GoalMetricName[]
+
+/** Whether a metric is one of a goal. */
+export const isGoalMetric = (metric: ShownMetric): metric is GoalMetricName =>
+  GOAL_METRICS.some((one) => one === metric)
+
+/** The metrics of the goal that is chosen, its value only if it has one; none without a goal. */
+export const listGoalMetrics = ({
+  goal,
+  hasValue = false,
+}: ChosenGoal): readonly GoalMetricName[] =>
+  goal === undefined ? [] : GOAL_METRICS.filter((metric) => metric !== 'value' || hasValue)
 
 /** The metrics that have cards. */
 export const listCardMetrics = (chosen: ChosenGoal): readonly ChartMetric[] => [
