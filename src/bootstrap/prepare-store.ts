@@ -109,12 +109,12 @@ export function startRollupBuild(
   const stopping = new AbortController()
   const { signal: stop } = stopping
   const onNotice = (level: 'info' | 'warn', text: string): void => logger[level](text)
-  const background = { admin: store.admin, writer: withLowPriority(store.writer) }
+  const background = fence({ admin: store.admin, writer: withLowPriority(store.writer) }, stop)
   let pairsAt = 0
   const buildDue = async (state: RollupState): Promise<void> => {
     if (state !== 'current') await buildRollups(background, loader, { onNotice, stop })
     if (performance.now() < pairsAt) return
-    await pairLargeProjects(fence(background, stop), {
+    await pairLargeProjects(background, {
       finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
       ...(loader.noticeMs === undefined ? {} : { changeNoticeMs: loader.noticeMs }),
     })
@@ -123,7 +123,7 @@ export function startRollupBuild(
   const build = async (): Promise<void> => {
     for (;;) {
       // A store that is away is not a build that fails.
-      const state = await readRollupState(fence(background, stop).writer).catch(() => undefined)
+      const state = await readRollupState(background.writer).catch(() => undefined)
       try {
         if (state !== undefined) await buildDue(state)
       } catch (error) {

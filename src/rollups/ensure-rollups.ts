@@ -36,7 +36,8 @@ interface EnsureRollupsOptions extends Pick<
 /**
  * Recreates the materialized views and backfills the rollups when they were built under another definition than this
  * build's. Until it has finished the rollups are incomplete, and queries must not read them. A build that was interrupted
- * goes on after the last month. Rollups that are abandoned while they are built are built again. If several processes call it at once, one builds the rollups and the others wait.
+ * goes on after the last month. Rollups that are abandoned while they are built are built again. If several processes call it at
+ * once, one builds the rollups and the others wait.
  *
  * @throws UserError when a newer version has built the rollups, or has begun to
  */

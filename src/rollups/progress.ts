@@ -63,7 +63,7 @@ WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND
   return new Set(rows.filter(({ step }) => step === STEP.month).map(({ month }) => month))
 }
 
-/** Records that the views are about to change. Other processes then no longer trust the rollups. */
+/** Records that a build begins, or that the rollups are abandoned. Other processes then no longer trust them. */
 export const recordBegun = (writer: Connection): Promise<void> => record(writer, STEP.begun, '', 0)
 
 /** Counts how often builds have begun, and rollups were abandoned. */
