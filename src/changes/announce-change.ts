@@ -61,7 +61,7 @@ export const selectProject = (projectId: string): Sql =>
   sql`SELECT ${string(projectId)} AS project_id`
 
 /**
- * Announces a change of projects. The caller holds the loader lease, and has finished earlier changes of these projects.
+ * Announces a change of projects. The caller holds the loader lease.
  *
  * @param projects a SELECT of the column `project_id`; a project may be in it several times
  * @param noticeMs how long services take to notice it
@@ -72,11 +72,14 @@ export async function announceChange(
   noticeMs = NOTICE_MS,
 ): Promise<Change> {
   const announcement = sql`toUUID(${string(randomUUID())})`
+  // What a killed process has published in part stays so until this change has ended.
   await writer.execute(
     statement(sql`
 INSERT INTO project_changes (${STATE_COLUMNS})
 SELECT
-  changing.project_id, ${NEXT_CHANGE}, true, ${announcement}, earlier.published, earlier.hidden_users, earlier.kept_from,
+  changing.project_id, ${NEXT_CHANGE}, true, ${announcement},
+  if(earlier.is_open AND earlier.published = earlier.announcement, ${announcement}, earlier.published),
+  earlier.hidden_users, earlier.kept_from,
   earlier.replaced_groups, earlier.replaced_before
 FROM (SELECT DISTINCT project_id FROM (${projects})) AS changing
 LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),

@@ -97,16 +97,19 @@ export async function countOpenChanges(connection: Connection, isCounted: Sql): 
 
 /**
  * Ends the changes that were interrupted, or never began. The caller holds the loader lease and has finished what earlier
- * holders left, so nothing is half visible.
+ * holders left, so nothing is half visible, and no replaced row is stored.
  */
 export async function endLeftChanges(writer: Connection): Promise<void> {
-  const { rows } = await writer.query<{ announcement: string }>(
-    statement(sql`SELECT DISTINCT announcement FROM project_changes FINAL WHERE is_open`),
+  const { rows } = await writer.query<{ announcement: string; isOpen: boolean; before: number }>(
+    statement(sql`
+SELECT DISTINCT toString(announcement) AS announcement, is_open AS isOpen, replaced_before AS before
+FROM project_changes FINAL WHERE is_open OR replaced_before > 0`),
   )
-  if (rows.length === 0) return
   // Only these: if this process is suspended here, the next holder of the lease announces changes of its own.
-  const left = strings(rows.map(({ announcement }) => announcement))
-  await endChanges(writer, sql`has(${left}, toString(announcement))`)
+  const left = rows.filter(({ isOpen }) => isOpen).map(({ announcement }) => announcement)
+  if (left.length > 0) await endChanges(writer, sql`has(${strings(left)}, toString(announcement))`)
+  const replaced = new Set(rows.map(({ before }) => before).filter((before) => before > 0))
+  for (const before of replaced) await endReplacing(writer, before)
 }
 
 /**

@@ -33,8 +33,8 @@ FROM expirations GROUP BY expiration HAVING min(step) < ${uint64(STEP.ended)} OR
 /** Starts an expiration under the next number. */
 export async function startExpiration(
   writer: Connection,
-  target: Pick<Expiration, 'projectId' | 'keptFrom'>,
-): Promise<void> {
+  { projectId, keptFrom }: Pick<Expiration, 'projectId' | 'keptFrom'>,
+): Promise<Expiration> {
   const number = await readNextNumber(writer)
   // Deletions and loads number themselves after this one, because it is in the journal of deletions, as ended.
   await recordDeletionStep(
@@ -42,7 +42,23 @@ export async function startExpiration(
     { number, projectId: '', users: [], token: '', reached: STEP.ended },
     STEP.ended,
   )
-  await recordStep(writer, { ...target, number }, STEP.started)
+  const started = { number, projectId, keptFrom }
+  await recordStep(writer, started, STEP.started)
+  return { ...started, reached: STEP.started, age: 0 }
+}
+
+/**
+ * Returns an expiration whose number is higher than that of every earlier load: its own, or a new one with the next number in its place.
+ * It deletes what loads with lower numbers have stored.
+ */
+export async function renewExpiration(
+  writer: Connection,
+  expiration: Expiration,
+): Promise<Expiration> {
+  if ((await readNextNumber(writer)) === expiration.number + 1) return expiration
+  const renewed = await startExpiration(writer, expiration)
+  await endExpiration(writer, expiration)
+  return renewed
 }
 
 /** Records that an expiration has reached a step. */

@@ -24,6 +24,7 @@ import {
   endExpiration,
   findUnfinishedExpirations,
   recordStep,
+  renewExpiration,
   type Expiration,
 } from './expiration-journal.js'
 import {
@@ -49,8 +50,11 @@ export async function finishExpirations(
   { waitMs, noticeMs }: ExpirationWaits,
 ): Promise<void> {
   for (const expiration of await findUnfinishedExpirations(writer)) {
-    const isLeft = expiration.reached < STEP.staged && expiration.age < waitMs
-    if (!isLeft) await finishExpiration(writer, expiration, noticeMs)
+    if (expiration.reached >= STEP.staged) await finishExpiration(writer, expiration, noticeMs)
+    else if (expiration.age >= waitMs) {
+      // Loads may have stored events of these days while it waited.
+      await finishExpiration(writer, await renewExpiration(writer, expiration), noticeMs)
+    }
   }
 }
 

@@ -143,8 +143,12 @@ async function begin(
   return startRelocation(writer, { projectId, shards, legs })
 }
 
-/** Rollups are taken over as they are, or counted by the same views, so all stores must have the same. */
-async function requireRollups(shards: readonly Shard[]): Promise<void> {
+/**
+ * Checks that the rollups of shards are current: they are taken over as they are, or counted by the same views, so all stores must have the same.
+ *
+ * @throws UserError
+ */
+export async function requireRollups(shards: readonly Shard[]): Promise<void> {
   for (const { name, store } of shards) {
     if ((await readRollupState(store.writer)) === 'current') continue
     throw new UserError(`the rollups of ${name} are not up to date: run "tallyhouse migrate" first`)

@@ -1,7 +1,6 @@
 /** Deletes the data of a relocation at its sources, once no service needs it there any more. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forgetChanges } from '../changes/left-changes.js'
-import { withLease } from '../clickhouse/lease/lease.js'
+import { underLease } from '../clickhouse/lease/lease.js'
 import type { Shard } from '../cluster/cluster.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
@@ -13,7 +12,7 @@ import { forwardRows } from './forward-rows.js'
 import { isWidening, listSources, type Relocation } from './journal.js'
 import type { Run } from './run.js'
 import { dropDraftRollups } from './rows/staged-rollups.js'
-import { deleteRows, dropStagedTables } from './rows/staging.js'
+import { dropStagedTables, removeProject } from './rows/staging.js'
 import { endWidening } from './switch-directory.js'
 import { requireShard } from './transfers.js'
 
@@ -34,7 +33,11 @@ export async function clearSources(run: Run, relocation: Relocation): Promise<vo
     await endWidening(cluster, relocation)
     for (const { store } of shards) await forgetDepartures(store.writer, relocation.projectId)
   } else {
-    for (const shard of shards) await clearOfProject(run, shard, relocation.projectId)
+    for (const shard of shards) {
+      await removeProject(shard, relocation.projectId, (fenced) =>
+        loadWaiting(fenced, run.getContext(shard)),
+      )
+    }
   }
   await forwardRows(cluster)
   for (const { target } of relocation.legs) {
@@ -64,14 +67,6 @@ async function settle(
   }
 }
 
-/** Deletes the rows of a project that has left a shard. */
-const clearOfProject = ({ getContext }: Run, shard: Shard, projectId: string): Promise<void> =>
-  withLoaderLease(shard.store.writer, async (fenced) => {
-    await loadWaiting(fenced, getContext(shard))
-    await deleteRows(fenced, projectId)
-    await forgetChanges(fenced, projectId)
-  })
-
 /**
  * Deletes the rows of the users who have left a shard, and counts those who stay again. Meanwhile queries of the project read no
  * rollups, and no other process computes any.
@@ -81,19 +76,19 @@ const clearOfDeparted = (
   shard: Shard,
   projectId: string,
 ): Promise<void> =>
-  withLease(
+  underLease(
     shard.store.writer,
     'rollups',
-    async (lease) => {
+    async (writer, lease) => {
       const context = getContext(shard)
       onProgress(`${shard.name} deletes the users who have left, and counts the others again`)
-      await withLoaderLease(shard.store.writer, async (fenced) => {
+      await withLoaderLease(writer, async (fenced) => {
         await loadWaiting(fenced, context)
         await deleteDeparted(fenced, projectId)
       })
       const { noticeMs } = context
       await rebuildRollups(
-        shard.store.writer,
+        writer,
         {
           projectId,
           finishInterruptedWork: (fenced) => finishInterruptedWork(fenced, context),

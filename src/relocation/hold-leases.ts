@@ -5,8 +5,8 @@ import type { LeaseName } from '../clickhouse/lease/lease-store.js'
 import type { Cluster, Shard } from '../cluster/cluster.js'
 
 /**
- * Runs work under a lease of each of some shards, which are taken in the order of the cluster. The writers of its cluster, all of
- * them, send nothing once one of the leases is lost.
+ * Runs work under a lease of each of some shards, which are taken in the order of the cluster. What writes to its cluster, on any
+ * shard, sends nothing once one of the leases is lost.
  *
  * @param names of the shards
  * @throws LeaseTimeoutError when a lease does not become free in time
@@ -38,11 +38,15 @@ async function holdEach(
   )
 }
 
-/** Fences the writers of all shards. */
+/** Fences what writes to the shards. */
 export function fenceCluster({ shards }: Cluster, lost: AbortSignal): Cluster {
-  const fence = (shard: Shard): Shard => ({
+  const fence = ({ store, ...shard }: Shard): Shard => ({
     ...shard,
-    store: { ...shard.store, writer: fenceConnection(shard.store.writer, lost) },
+    store: {
+      ...store,
+      writer: fenceConnection(store.writer, lost),
+      admin: fenceConnection(store.admin, lost),
+    },
   })
   const [home, ...others] = shards
   const fenced = fence(home)

@@ -5,7 +5,6 @@
 import { LeaseTimeoutError, withLease } from '../clickhouse/lease/lease.js'
 import type { Cluster } from '../cluster/cluster.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
-import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import { UserError } from '../lib/errors.js'
 import { findProject } from '../projects/store.js'
 import { beginMove, beginWidening } from './begin-relocation.js'
@@ -22,7 +21,7 @@ import {
   type Relocation,
 } from './journal.js'
 import type { RelocationOptions, Run } from './run.js'
-import { deleteRows } from './rows/staging.js'
+import { removeProject } from './rows/staging.js'
 import { livesOn, takeBackSwitch } from './switch-directory.js'
 import { switchOver } from './switch-over.js'
 import { requireShard } from './transfers.js'
@@ -97,10 +96,9 @@ const abort = (
     }
     for (const { target } of relocation.legs) {
       const shard = requireShard(cluster, target)
-      await withLoaderLease(shard.store.writer, async (fenced) => {
-        await finishInterruptedWork(fenced, getContext(shard))
-        await deleteRows(fenced, projectId)
-      })
+      await removeProject(shard, projectId, (fenced) =>
+        finishInterruptedWork(fenced, getContext(shard)),
+      )
       await dropStaged(shard)
     }
     for (const name of listSources(relocation)) {

@@ -7,6 +7,7 @@ import { UserError } from '../lib/errors.js'
 import { LEASE_TIMEOUT_MS } from '../rollups/process-months.js'
 import type { KnownDigests } from './rows/digests.js'
 import { recordDepartures } from './rows/departures.js'
+import { requireRollups } from './begin-relocation.js'
 import { withLeases } from './hold-leases.js'
 import { copyImports } from './rows/imports.js'
 import { isWidening, listSources, type Relocation } from './journal.js'
@@ -103,6 +104,8 @@ async function publish(run: Attempt, relocation: Relocation): Promise<void> {
   const { cluster, getContext, now } = run
   const transfers = listTransfers(cluster, relocation, run.known)
   const targets = transfers.map(({ target }) => target)
+  // They may have been abandoned since the relocation began.
+  await requireRollups([...transfers.map(({ source }) => source), ...targets])
   for (const target of targets) {
     await finishInterruptedWork(target.store.writer, getContext(target))
   }

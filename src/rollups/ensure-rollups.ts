@@ -1,21 +1,23 @@
 /** Builds the rollups of a store if they are missing or have another definition. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { withLease, type Lease } from '../clickhouse/lease/lease.js'
+import { fenceConnection } from '../clickhouse/connection-wrappers.js'
+import { underLease, withLease, type Lease } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { UserError } from '../lib/errors.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { createViews, dropLiveViews, hashLiveViews } from './materialized-views.js'
+import { createViews, dropLiveViews } from './materialized-views.js'
 import { listMonths } from './months.js'
 import { LEASE_TIMEOUT_MS, type MonthsOptions } from './process-months.js'
 import {
-  countBegun,
   listMonthsDone,
+  readBuild,
   readRollupState,
   recordBegun,
   recordBuilt,
   recordMonth,
   recordViews,
+  type Build,
 } from './progress.js'
 import { beginPairs, completePairs, listBegun, listDue } from './paired-projects.js'
 import { rebuildRollups } from './rebuild.js'
@@ -54,13 +56,13 @@ export async function ensureRollups(
       if (await isBuilt(store.writer)) return
       let isRecorded = false
       while (!isRecorded) {
-        const begun = await build(store, options, lease)
+        const built = await build(store, options, lease)
         // While this process was suspended, another process may have built a different definition.
         await lease.assertHeld()
         const paired = await listBegun(store.writer)
         if (paired.length > 0) await completePairs(store.writer, paired, options)
         await lease.assertHeld()
-        isRecorded = await recordUnlessAbandoned(store.writer, begun)
+        isRecorded = await recordUnlessAbandoned(store, built)
       }
     },
     // A build may take long, so the wait has no limit. The lease of a holder that dies expires.
@@ -87,25 +89,23 @@ async function isBuilt(connection: Connection): Promise<boolean> {
   return state === 'current'
 }
 
-/** Builds what is missing. @returns how often builds had begun, before it looked for what is missing */
+/** Builds what is missing. @returns the build, as it was before it looked for what is missing */
 async function build(
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
   { noticeMs = 0, stop, onMonth, ...options }: EnsureRollupsOptions,
   lease: Lease,
-): Promise<number> {
-  let begun = await countBegun(writer)
-  let views = await hashLiveViews(admin)
-  let done = await listMonthsDone(writer, views)
+): Promise<Build> {
+  let current = await readBuild(admin)
+  let done = await listMonthsDone(writer, current)
   if (done === undefined) {
     await recordBegun(writer)
-    if (views !== '') await sleep(noticeMs, undefined, { signal: stop })
-    await recreateViews(admin)
+    if (current.views !== '') await sleep(noticeMs, undefined, { signal: stop })
+    await recreateViews({ admin, writer }, lease)
     // Their pairs are counted together with everything else.
     const large = await listDue(writer)
     if (large.length > 0) await beginPairs({ admin, writer }, large)
-    views = await hashLiveViews(admin)
-    await recordViews(writer, views)
-    begun = await countBegun(writer)
+    current = await readBuild(admin)
+    await recordViews(writer, current.views)
     done = new Set()
   }
   const isDone = done
@@ -113,39 +113,48 @@ async function build(
     ...options,
     isDone: (month) => isDone.has(month),
     onMonth: async (month, left) => {
-      await recordMonth(writer, views, month)
+      await recordMonth(writer, current, month)
       await onMonth?.(month, left)
     },
   }
   await rebuildRollups(writer, months, lease)
-  return begun
+  return current
 }
 
 /**
- * Records that all months are built, unless the rollups were abandoned since then. Who abandons them holds the same lease.
- *
- * @param begun how often builds had begun
+ * Records that all months are built, unless the rollups were abandoned since then, or their views are others. Who abandons them holds the
+ * same lease, and so does who changes the views.
  */
-const recordUnlessAbandoned = (writer: Connection, begun: number): Promise<boolean> =>
-  withLease(
+const recordUnlessAbandoned = (
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
+  built: Build,
+): Promise<boolean> =>
+  underLease(
     writer,
     'loader',
-    async (lease) => {
-      if ((await countBegun(writer)) !== begun) return false
+    async (fenced, lease) => {
+      const now = await readBuild(admin)
+      if (now.begun !== built.begun || now.views !== built.views) return false
       await lease.assertHeld()
-      await recordBuilt(writer)
+      await recordBuilt(fenced)
       return true
     },
     { waitMs: LEASE_TIMEOUT_MS },
   )
 
-const recreateViews = (admin: Connection): Promise<void> =>
+/** @param lease the lease `rollups`: without it, another process may have built the rollups with these views */
+const recreateViews = (
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
+  lease: Lease,
+): Promise<void> =>
   withLease(
-    admin,
+    writer,
     'loader',
-    async () => {
-      await dropLiveViews(admin)
-      await createViews(admin, LIVE)
+    async (loader) => {
+      const holder = fenceConnection(fenceConnection(admin, lease.signal), loader.signal)
+      for (const one of [lease, loader]) await one.assertHeld()
+      await dropLiveViews(holder)
+      await createViews(holder, LIVE)
     },
     { waitMs: LEASE_TIMEOUT_MS },
   )

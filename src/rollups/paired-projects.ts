@@ -2,8 +2,8 @@
 import { announceChange } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection } from '../clickhouse/connection-wrappers.js'
-import { withLease, type Lease } from '../clickhouse/lease/lease.js'
-import { join, sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
+import { underLease, withLease, type Lease } from '../clickhouse/lease/lease.js'
+import { join, sql, statement, string, strings, TRUE, uint64, type Sql } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { LIVE } from '../model/rollup-table-sets.js'
 import { TOTAL } from '../model/rollups.js'
@@ -21,10 +21,10 @@ type Options = Omit<MonthsOptions, 'projectId'>
 export async function pairLargeProjects(connections: Connections, options: Options): Promise<void> {
   const { writer } = connections
   for (const projectId of await listDue(writer)) {
-    await withLease(
+    await underLease(
       writer,
       'rollups',
-      (lease) => pairProject(connections, projectId, options, lease),
+      (fenced, lease) => pairProject({ ...connections, writer: fenced }, projectId, options, lease),
       { waitMs: LEASE_TIMEOUT_MS },
     )
   }
@@ -104,17 +104,18 @@ export const completePairs = (
   projectIds: readonly string[],
   { finishInterruptedWork, changeNoticeMs }: Options,
 ): Promise<void> =>
-  withLease(
+  underLease(
     writer,
     'loader',
-    async ({ signal }) => {
-      const holder = fenceConnection(writer, signal)
+    async (holder) => {
       await finishInterruptedWork(holder)
       // Services know the pairs of a project together with the state of its data, and only as long as that is the same.
       const change = await announceChange(holder, selectProjects(projectIds), changeNoticeMs)
       await change.settle()
       await change.publish()
-      await record(holder, projectIds, sql`true`)
+      // A project that was deleted since, and created again, has no pairs.
+      const isLeft = sql`project_id IN (SELECT project_id FROM paired_projects)`
+      await record(holder, projectIds, sql`true`, isLeft)
       await change.end()
     },
     { waitMs: LEASE_TIMEOUT_MS },
@@ -127,9 +128,10 @@ const record = (
   writer: Connection,
   projectIds: readonly string[],
   isComplete: Sql,
+  isRecorded = TRUE,
 ): Promise<void> =>
   writer.execute(
-    statement(
-      sql`INSERT INTO paired_projects (project_id, is_complete) SELECT ${join([sql`project_id`, isComplete])} FROM (${selectProjects(projectIds)})`,
-    ),
+    statement(sql`
+INSERT INTO paired_projects (project_id, is_complete)
+SELECT ${join([sql`project_id`, isComplete])} FROM (${selectProjects(projectIds)}) WHERE ${isRecorded}`),
   )

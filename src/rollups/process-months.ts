@@ -2,7 +2,8 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import { isClickHouseError } from '../clickhouse/errors.js'
-import { withLease, type Lease } from '../clickhouse/lease/lease.js'
+import { underLease, type Lease } from '../clickhouse/lease/lease.js'
+import { UserError } from '../lib/errors.js'
 import { MINUTE_MS } from '../lib/time.js'
 import { nameShadowTables, type ShadowTables } from '../model/rollup-table-sets.js'
 import { backfillRollups } from './backfill.js'
@@ -15,6 +16,7 @@ import {
   type WorkLeft,
 } from './months.js'
 import { removeFormerUsers } from './former-users.js'
+import { readRollupState } from './progress.js'
 import { dropAllShadowTables, dropShadowSet, mergeShadowTables } from './shadow-tables.js'
 import {
   addChanges,
@@ -65,7 +67,7 @@ interface MonthWork {
  * month's facts, and what is loaded in the meantime is added to them.
  *
  * @param lease the lease `rollups`, if the caller holds it
- * @throws LeaseTimeoutError when another process holds a lease for `LEASE_TIMEOUT_MS`
+ * @throws LeaseTimeoutError when another process holds a lease for `LEASE_TIMEOUT_MS`; UserError when the rollups are those of another version
  */
 export async function forEachMonth(
   writer: Connection,
@@ -78,16 +80,27 @@ export async function forEachMonth(
   const due = months.filter(({ month }) => isDone?.(month) !== true)
   const begun = performance.now()
   for (const [i, { month, rows }] of due.entries()) {
-    const run = ({ signal }: Lease): Promise<void> =>
-      processMonth({
-        ...options,
-        ...{ writer: fenceConnection(writer, signal), month, rows, work },
-        endsYear: getYear(due[i + 1]?.month ?? 0) !== getYear(month),
-      })
+    const endsYear = getYear(due[i + 1]?.month ?? 0) !== getYear(month)
+    const run = (fenced: Connection): Promise<void> =>
+      processMonth({ ...options, writer: fenced, month, rows, work, endsYear })
+    const runAlone = async (fenced: Connection): Promise<void> => {
+      await requireOwnDefinition(fenced)
+      await run(fenced)
+    }
     // One process at a time has shadow tables.
-    await (lease === undefined ? withLease(writer, 'rollups', run, WAIT) : run(lease))
+    if (lease === undefined) await underLease(writer, 'rollups', runAlone, WAIT)
+    else await run(fenceConnection(writer, lease.signal))
     await onMonth?.(month, estimateLeft(due, i + 1, performance.now() - begun))
   }
+}
+
+/** While this process waited, another version may have begun to build the rollups under its definition. */
+async function requireOwnDefinition(writer: Connection): Promise<void> {
+  const state = await readRollupState(writer)
+  if (state === 'current' || state === 'building') return
+  throw new UserError(
+    'another version of Tallyhouse has built the rollups, or builds them: use that one',
+  )
 }
 
 const WAIT = { waitMs: LEASE_TIMEOUT_MS }
@@ -130,11 +143,10 @@ const withLoaderLease = <Result>(
   { writer, finishInterruptedWork }: MonthTask,
   step: Step<Result>,
 ): Promise<Result> =>
-  withLease(
+  underLease(
     writer,
     'loader',
-    async (lease) => {
-      const holder = fenceConnection(writer, lease.signal)
+    async (holder, lease) => {
       // A load that is half published would be counted here, and again when it is finished.
       await finishInterruptedWork(holder)
       return step(holder, lease)

@@ -1,17 +1,18 @@
 /** The record of how far the rollups of a store are built, under which definition, and with which views. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
+import { sql, statement, string, strings, uint32 } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
-import { hashDefinitions } from './materialized-views.js'
+import { hashDefinitions, hashLiveViews } from './materialized-views.js'
 import type { Month } from './months.js'
 import { DEFINITION_VERSION } from './view-definitions.js'
 
 /**
- * Whether the rollups of a store are those of this build: `current`; `other`: built, or being built, under another definition;
- * `newer`: the same, and by a newer version of Tallyhouse. Only current ones may answer queries.
+ * Whether the rollups of a store are those of this build: `current`; `building`: being built, or to be built again, under its definition;
+ * `other`: built, or being built, under another definition; `newer`: the same, and by a newer version of Tallyhouse. Only current ones
+ * may answer queries.
  */
-export type RollupState = 'current' | 'other' | 'newer'
+export type RollupState = 'current' | 'building' | 'other' | 'newer'
 
 /** The steps of a build: the views are about to change, they were created, a month was rebuilt. */
 const STEP = { begun: 1, views: 2, month: 3 } as const
@@ -20,10 +21,10 @@ const STEP = { begun: 1, views: 2, month: 3 } as const
 export async function readRollupState(connection: Connection): Promise<RollupState> {
   const { rows } = await connection.query<Inputs>(
     statement(sql`
-SELECT built, version, begunAt > builtAt AS isBuilding
+SELECT built, begun, version, begunAt > builtAt AS isBuilding
 FROM (SELECT argMax(definition, built_at) AS built, max(built_at) AS builtAt FROM rollup_builds) AS builds
 CROSS JOIN (
-  SELECT argMax(version, at) AS version, max(at) AS begunAt
+  SELECT argMax(definition, at) AS begun, argMax(version, at) AS version, max(at) AS begunAt
   FROM rollup_progress WHERE step = ${uint32(STEP.begun)}
 ) AS progress`),
     { settings: { max_threads: 1 } },
@@ -34,30 +35,48 @@ CROSS JOIN (
 interface Inputs {
   /** The definition of the last build that ended; empty if none did. */
   readonly built: string
-  /** The version of the definition of the last build that began. */
+  /** The definition of the last build that began, and its version. */
+  readonly begun: string
   readonly version: number
   /** Whether the last build that began has not ended. */
   readonly isBuilding: 0 | 1
 }
 
-function judgeState({ built, version, isBuilding }: Inputs): RollupState {
+function judgeState({ built, begun, version, isBuilding }: Inputs): RollupState {
   const own = hashDefinitions()
   if (isBuilding === 0 && built === own) return 'current'
+  if (isBuilding === 1 && begun === own) return 'building'
   return version > DEFINITION_VERSION ? 'newer' : 'other'
 }
 
+/** A build: its views, and how often builds had begun and rollups were abandoned until then. */
+export interface Build {
+  readonly views: string
+  readonly begun: number
+}
+
+/** Reads the build as it is. */
+export const readBuild = async (connection: Connection): Promise<Build> => ({
+  begun: await countBegun(connection),
+  views: await hashLiveViews(connection),
+})
+
+/** Names a build in the rows of its months. Those of an earlier one do not count: the rollups were abandoned since. */
+const nameBuild = ({ views, begun }: Build): string => `${views}:${begun}`
+
 /**
- * Lists the months that were rebuilt since these views were created under this build's definition; undefined when they
- * were created under another, or not completely.
+ * Lists the months that were rebuilt in a build; undefined when its views were created under another definition than
+ * this build's, or not completely.
  */
 export async function listMonthsDone(
   connection: Connection,
-  views: string,
+  build: Build,
 ): Promise<ReadonlySet<Month> | undefined> {
+  const names = strings([build.views, nameBuild(build)])
   const { rows } = await connection.query<{ step: number; month: Month }>(
     statement(sql`
 SELECT step, month FROM rollup_progress
-WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND step > ${uint32(STEP.begun)}`),
+WHERE definition = ${string(hashDefinitions())} AND has(${names}, views) AND step > ${uint32(STEP.begun)}`),
   )
   if (!rows.some(({ step }) => step === STEP.views)) return undefined
   return new Set(rows.filter(({ step }) => step === STEP.month).map(({ month }) => month))
@@ -67,8 +86,8 @@ WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND
 export const recordBegun = (writer: Connection): Promise<void> => record(writer, STEP.begun, '', 0)
 
 /** Counts how often builds have begun, and rollups were abandoned. */
-export async function countBegun(writer: Connection): Promise<number> {
-  const { rows } = await writer.query<{ begun: number }>(
+async function countBegun(connection: Connection): Promise<number> {
+  const { rows } = await connection.query<{ begun: number }>(
     statement(
       sql`SELECT toUInt32(count()) AS begun FROM rollup_progress WHERE step = ${uint32(STEP.begun)}`,
     ),
@@ -88,9 +107,6 @@ export async function abandonRollups(
   writer: Connection,
   noticeMs = STATE_NOTICE_MS,
 ): Promise<void> {
-  await writer.execute(
-    statement(sql`DELETE FROM rollup_progress WHERE step = ${uint32(STEP.month)}`),
-  )
   await recordBegun(writer)
   await sleep(noticeMs)
 }
@@ -99,8 +115,8 @@ export async function abandonRollups(
 export const recordViews = (writer: Connection, views: string): Promise<void> =>
   record(writer, STEP.views, views, 0)
 /** Records that a month was rebuilt. */
-export const recordMonth = (writer: Connection, views: string, month: Month): Promise<void> =>
-  record(writer, STEP.month, views, month)
+export const recordMonth = (writer: Connection, build: Build, month: Month): Promise<void> =>
+  record(writer, STEP.month, nameBuild(build), month)
 
 const record = (
   writer: Connection,

@@ -2,11 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import type { Logger } from '../../lib/log.js'
-import { MINUTE_MS } from '../../lib/time.js'
-import { readRollupState, STATE_INTERVAL_MS } from '../../rollups/progress.js'
+import { readRollupState, STATE_INTERVAL_MS, STATE_NOTICE_MS } from '../../rollups/progress.js'
 
-/** After this long without reading the state, it is unknown. */
-const STATE_LIFETIME_MS = MINUTE_MS
+/** After this long without reading the state, it is unknown: who abandons the rollups waits no longer until nobody reads them. */
+const STATE_LIFETIME_MS = STATE_NOTICE_MS
 
 export interface RollupTrust {
   /** Whether queries may read the rollups. If not, they read the events and sessions: slower, and right. */

@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../connection.js'
+import { fenceConnection } from '../connection-wrappers.js'
 import { LeaseLostError, startHeartbeat } from './lease-heartbeat.js'
 import { getLeaseStore, type Generation, type LeaseName } from './lease-store.js'
 
@@ -83,6 +84,20 @@ export async function withLease<Result>(
     await lease.release()
   }
 }
+
+/** Runs work under a lease, with a connection that sends nothing once the lease is lost. */
+export const underLease = <Result>(
+  connection: Connection,
+  name: LeaseName,
+  work: (fenced: Connection, lease: Lease) => Promise<Result>,
+  options?: LeaseOptions,
+): Promise<Result> =>
+  withLease(
+    connection,
+    name,
+    (lease) => work(fenceConnection(connection, lease.signal), lease),
+    options,
+  )
 
 /**
  * Waits for the lease and takes it, for a holder with several steps of work. Between two steps the holder calls

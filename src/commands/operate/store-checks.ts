@@ -21,8 +21,7 @@ import { STAGING_TABLES } from '../../ingest/import/formats/columnar/staging.js'
 import { findUnfinishedLoads } from '../../ingest/loader/load-log.js'
 import { LOAD_TABLES } from '../../ingest/loader/steps/shared/load-tables.js'
 import { countWaitingRows } from '../../ingest/loader/stream.js'
-import { hashLiveViews } from '../../rollups/materialized-views.js'
-import { listMonthsDone, readRollupState } from '../../rollups/progress.js'
+import { listMonthsDone, readBuild, readRollupState } from '../../rollups/progress.js'
 import { SHADOW_TABLES } from '../../rollups/shadow-tables.js'
 import {
   judgeClock,
@@ -173,7 +172,7 @@ function readLoaderLease({ store }: Patient): Promise<LeaseStatus> {
 }
 
 async function readRollups({ store }: Patient): Promise<RollupFacts> {
-  const done = await listMonthsDone(store.writer, await hashLiveViews(store.writer))
+  const done = await listMonthsDone(store.writer, await readBuild(store.writer))
   return {
     state: await readRollupState(store.reader),
     monthsDone: done?.size ?? 0,

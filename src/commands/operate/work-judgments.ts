@@ -71,9 +71,10 @@ export function judgeRollups({ state, monthsDone, lease }: RollupFacts): Finding
       'wait for it to end',
     )
   }
+  const what = state === 'building' ? 'incomplete' : 'out of date'
   return fail(
-    `they are out of date, ${done}; queries read the events`,
-    `${MIGRATE} to rebuild them`,
+    `they are ${what}, ${done}; queries read the events`,
+    `start the service, which builds them, or ${MIGRATE}`,
   )
 }
 

@@ -64,7 +64,7 @@ export async function loadStream(
 }
 
 /**
- * Finishes deletions, and loads that were interrupted after they were staged. A load that was not staged has published
+ * Finishes loads that were interrupted after they were staged, and deletions. A load that was not staged has published
  * nothing, and stays as it is. The caller holds the loader lease.
  */
 export const finishInterruptedWork = async (
@@ -85,7 +85,7 @@ async function finishUnfinishedWork(
 ): Promise<LoadReport> {
   let report = EMPTY_REPORT
   await dropShadowTables(writer)
-  await context.finishDeletions(writer)
+  // First the loads: a deletion ends the changes of its project, of which such a load may be half visible.
   for (const load of await findUnfinishedLoads(writer)) {
     if (load.step < minStep) continue
     const ended =
@@ -94,6 +94,7 @@ async function finishUnfinishedWork(
         : await runLoad(writer, load, context)
     report = addReports(report, ended ?? EMPTY_REPORT)
   }
+  await context.finishDeletions(writer)
   await endLeftChanges(writer)
   return report
 }

@@ -1,14 +1,12 @@
 /** Runs work that only one process at a time may do on a store: loading, and deleting what was loaded. */
 import type { Connection } from '../../clickhouse/connection.js'
-import { withLease } from '../../clickhouse/lease/lease.js'
-import { fenceConnection } from '../../clickhouse/connection-wrappers.js'
+import { underLease } from '../../clickhouse/lease/lease.js'
 
 /** Runs `work` under the loader lease. Its connection refuses statements once the lease is lost. */
 export const withLoaderLease = <Result>(
   writer: Connection,
   work: (fenced: Connection) => Promise<Result>,
-): Promise<Result> =>
-  withLease(writer, 'loader', ({ signal }) => work(fenceConnection(writer, signal)))
+): Promise<Result> => underLease(writer, 'loader', work)
 
 /** A store whose loader lease is held. */
 export type Held<One> = One & {

@@ -1,9 +1,15 @@
 /** The staged tables of a transfer, at its target: no query reads them until their parts are attached to the tables of the store. */
+import { forgetChanges } from '../../changes/left-changes.js'
 import type { Connection, Settings } from '../../clickhouse/connection.js'
+import { underLease } from '../../clickhouse/lease/lease.js'
 import { createLike } from '../../clickhouse/replicas/create-like.js'
 import { join, numberedName, sql, statement, string, TRUE, type Sql } from '../../clickhouse/sql.js'
-import type { Shard } from '../../cluster/cluster.js'
 import { dropTables, matchNames } from '../../clickhouse/temporary-tables.js'
+import type { Shard } from '../../cluster/cluster.js'
+import { withLoaderLease } from '../../ingest/loader/with-loader-lease.js'
+import { LIVE } from '../../model/rollup-table-sets.js'
+import { createViews } from '../../rollups/materialized-views.js'
+import { LEASE_TIMEOUT_MS } from '../../rollups/process-months.js'
 import {
   IN_ORDER,
   isInPartition,
@@ -131,6 +137,8 @@ export async function attachRows(transfer: Transfer): Promise<void> {
       )
     }
   }
+  // The first project with pairs brings their views along.
+  await createViews(transfer.target.store.admin, LIVE)
 }
 
 /** Deletes the rows of the project from a partition. Views do not hear of it. */
@@ -149,13 +157,30 @@ const deletePartition = (
   )
 }
 
-/** Deletes the rows of a project from a store. The caller holds the loader lease. */
-export async function deleteRows(writer: Connection, projectId: string): Promise<void> {
-  for (const moved of MOVED_TABLES) {
-    const isOwn = sql`project_id = ${string(projectId)}`
-    await writer.execute(statement(sql`DELETE FROM ${nameTable(moved)} WHERE ${isOwn}`))
-  }
-}
+/**
+ * Deletes the rows of a project from a store. No rebuild runs meanwhile, which would bring back what it counted before.
+ *
+ * @param finish finishes what was interrupted there
+ */
+export const removeProject = (
+  { store: { writer } }: Shard,
+  projectId: string,
+  finish: (fenced: Connection) => Promise<void>,
+): Promise<void> =>
+  underLease(
+    writer,
+    'rollups',
+    (fenced) =>
+      withLoaderLease(fenced, async (holder) => {
+        await finish(holder)
+        for (const moved of MOVED_TABLES) {
+          const isOwn = sql`project_id = ${string(projectId)}`
+          await holder.execute(statement(sql`DELETE FROM ${nameTable(moved)} WHERE ${isOwn}`))
+        }
+        await forgetChanges(holder, projectId)
+      }),
+    { waitMs: LEASE_TIMEOUT_MS },
+  )
 
 /**
  * Checks that the target has the copied rows that the source has, and what was counted from them.

@@ -7,6 +7,7 @@ import {
   selectProject,
 } from '../../../src/changes/announce-change.js'
 import { endLeftChanges } from '../../../src/changes/left-changes.js'
+import { readMoment } from '../../../src/changes/moment.js'
 import { findProject } from '../../../src/projects/store.js'
 import { pauseBefore } from '../../support/store/breaking.js'
 import { withDatabase } from '../../support/store/database.js'
@@ -32,6 +33,19 @@ test('what another process has ended is not settled', async () => {
   await announced.settle()
   expect([await read(id), await read(other)]).toEqual([expect.any(String), undefined])
   await announced.end()
+})
+
+test('while a half-published change is left, no query is answered, whatever is announced meanwhile', async () => {
+  const { writer } = database.store
+  const id = newId()
+  const read = () => readMoment(writer, [id], AbortSignal.timeout(60_000))
+  const left = await announceChange(writer, selectProject(id), 0)
+  await left.publish()
+  const next = await announceChange(writer, selectProject(id), 0)
+  expect(await read()).toBeUndefined()
+  await next.publish()
+  await next.end()
+  expect(await read()).toBeDefined()
 })
 
 test('a process that ends what was left leaves what others announce meanwhile', async () => {

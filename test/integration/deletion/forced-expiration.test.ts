@@ -5,14 +5,21 @@ import { readMoment } from '../../../src/changes/moment.js'
 import { forceExpiration } from '../../../src/deletion/expire-projects.js'
 import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
 import type { LoaderContext } from '../../../src/ingest/loader/loader-context.js'
+import { importEvents } from '../../../src/ingest/import/import-events.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { markCut } from '../../../src/projects/store.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { withDatabase } from '../../support/store/database.js'
 import { countEvents } from '../../support/store/hidden.js'
-import { createContext, deleteUser, finishInterruptedWork } from '../../support/store/loading.js'
-import { newProject, send } from '../../support/world/world.js'
+import { splitIntoChunks, toLines } from '../../support/sources/sources.js'
+import {
+  checkRollups,
+  createContext,
+  deleteUser,
+  finishInterruptedWork,
+} from '../../support/store/loading.js'
+import { ARRIVAL, newProject, send } from '../../support/world/world.js'
 
 const database = withDatabase()
 
@@ -66,4 +73,26 @@ test('the days are hidden at once, also while a user is deleted, and the next lo
   })
   await finishInterruptedWork(store.writer)
   expect(await countEvents(store, project.id)).toEqual({ stored: 1, read: 1 })
+})
+
+test('what is loaded for these days while it waits is deleted, too, and counted nowhere', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await send(store, project, EVENTS)
+  const late = ['2026-01-03T10:00:00Z', '2026-01-20T10:00:00Z'].map((timestamp) => ({
+    ...{ timestamp, user_id: 'late', path: '/late' },
+  }))
+  await whileItWaits(project, async () => {
+    await importEvents(store, splitIntoChunks(toLines(late)), {
+      projectId: project.id,
+      now: ARRIVAL,
+      onRejected: () => undefined,
+      loader: PATIENT,
+    })
+    expect(await countEvents(store, project.id)).toEqual({ stored: 5, read: 3 })
+  })
+  await finishInterruptedWork(store.writer)
+  expect(await countEvents(store, project.id)).toEqual({ stored: 3, read: 3 })
+  const check = await checkRollups(store.writer, { projectId: project.id })
+  expect(check).toMatchObject({ different: 0 })
 })

@@ -1,6 +1,7 @@
 /** A project moves from one shard to another: every answer stays the same, and every event counts once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
+import { isPaired } from '../../../src/rollups/paired-projects.js'
 import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import {
   countRows,
@@ -11,6 +12,8 @@ import {
   readAll,
   sampleEvents,
 } from '../../support/cluster/moving.js'
+import { checkRollups } from '../../support/store/loading.js'
+import { countPairs } from '../../support/world/world.js'
 
 let shards: TestShards
 let cluster: Cluster
@@ -51,4 +54,16 @@ test.each([
   // The same file adds nothing.
   expect(await importInto(cluster, id, LATER)).toMatchObject({ events: 0 })
   expect(await readAll(cluster, id)).toEqual(before)
+})
+
+test('pairs of a project go on to be counted on a shard that had none', async () => {
+  const { id } = await createOn(cluster, 'paired', 'shard1')
+  const [source, target] = [cluster.home, cluster.shards[1]!]
+  await countPairs(source.store, { id })
+  await importInto(cluster, id, EVENTS)
+  await move(cluster, id, 'shard2')
+  await importInto(cluster, id, LATER)
+  expect(await isPaired(target.store.reader, id)).toBe(true)
+  const check = await checkRollups(target.store.writer, { projectId: id })
+  expect(check).toMatchObject({ different: 0 })
 })

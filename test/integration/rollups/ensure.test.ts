@@ -1,16 +1,16 @@
 /** Rollups of stores that have none, or those of another definition. */
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { watchRollups } from '../../../src/bootstrap/serving/rollup-trust.js'
 import { identifier, sql, uint32 } from '../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { hashLiveViews } from '../../../src/rollups/materialized-views.js'
-import { abandonRollups, readRollupState } from '../../../src/rollups/progress.js'
+import { abandonRollups, readRollupState, STATE_NOTICE_MS } from '../../../src/rollups/progress.js'
 import { DEFINITION_VERSION } from '../../../src/rollups/view-definitions.js'
 import { thoroughTest } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
-import { ensureRollups } from '../../support/store/loading.js'
+import { ensureRollups, rebuildRollups } from '../../support/store/loading.js'
 import { send } from '../../support/world/world.js'
 import { until } from '../../support/until.js'
 import { AGREEING, LATE, useTwoProjects } from './two-projects.js'
@@ -129,11 +129,33 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     }
     await ensureRollups(world.store, { onMonth })
     expect(await check()).toEqual(AGREEING)
-    expect(months).toEqual([202601, 202602, 202601])
+    expect(months).toEqual([202601, 202602, 202601, 202602])
     expect([await readRollupState(world.store.reader), await builds()]).toEqual([
       'current',
       [{ builds: 1 }],
     ])
+  })
+
+  test('again, if they are abandoned before a month is recorded', async () => {
+    await write(sql`TRUNCATE TABLE rollup_builds`)
+    const writer = world.meanwhile(/INSERT INTO rollup_progress[^]*rollup_progress/, async () => {
+      await falsify()
+      await abandonRollups(world.store.writer, 0)
+    })
+    await ensureRollups({ ...world.store, writer })
+    expect(await check()).toEqual(AGREEING)
+  })
+
+  test('again, if another process drops a view meanwhile', async () => {
+    const views = await viewNames()
+    await write(sql`TRUNCATE TABLE rollup_builds`)
+    const months: number[] = []
+    const onMonth = async (month: number): Promise<void> => {
+      months.push(month)
+      if (months.length === 1) await write(sql`DROP VIEW feed_visits SYNC`)
+    }
+    await ensureRollups(world.store, { onMonth })
+    expect([await viewNames(), months]).toEqual([views, [202601, 202602, 202601, 202602]])
   })
 
   test('again, if they are abandoned although a clock was an hour ahead when they were built', async () => {
@@ -144,7 +166,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     await falsify()
     expect(await readRollupState(world.store.reader)).toBe('current')
     await abandonRollups(world.store.writer, 0)
-    expect(await readRollupState(world.store.reader)).toBe('other')
+    expect(await readRollupState(world.store.reader)).toBe('building')
     await ensureRollups(world.store)
     expect(await readRollupState(world.store.reader)).toBe('current')
     expect(await check()).toEqual(AGREEING)
@@ -169,6 +191,9 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     await write(sql`INSERT INTO rollup_builds (definition) SELECT 'newer'`)
     expect(await readRollupState(world.store.reader)).toBe('newer')
     expect([await viewNames(), await hashLiveViews(world.store.admin)]).toEqual([views, hash])
+    await expect(rebuildRollups(world.store.writer, {})).rejects.toThrow(
+      'another version of Tallyhouse has built the rollups, or builds them: use that one',
+    )
   })
 })
 
@@ -186,3 +211,17 @@ thoroughTest(
     expect(seen).toEqual([true, true])
   },
 )
+
+test('a service that cannot read the state trusts the rollups no longer than one who abandons them waits', async () => {
+  const trust = await watchRollups(world.store.reader, SILENT)
+  const begun = performance.now()
+  const now = jest.spyOn(performance, 'now')
+  const isTrustedAfter = (ms: number): boolean => {
+    now.mockReturnValue(begun + ms)
+    return trust.isTrusted()
+  }
+  const trusted = [isTrustedAfter(STATE_NOTICE_MS / 2), isTrustedAfter(STATE_NOTICE_MS)]
+  now.mockRestore()
+  trust.stop()
+  expect(trusted).toEqual([true, false])
+})

@@ -5,7 +5,7 @@ import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
 import { isPaired, MIN_PAIRED_EVENTS } from '../../../src/rollups/paired-projects.js'
-import { breakAfter, BrokenError } from '../../support/store/breaking.js'
+import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
 import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import {
@@ -118,4 +118,17 @@ test('they follow late events and deleted users, and a build of all rollups keep
   expect(await listPaired()).toEqual(['large'])
   expect(await checkRollups(database.store.writer, {})).toMatchObject({ different: 0 })
   expect(await byPage(large!)).toEqual(rows)
+})
+
+test('a project that is deleted while its pairs are counted has none', async () => {
+  const project = await create('deleted')
+  await send(database.store, project, EVENTS)
+  await enlarge(project)
+  const writer = pauseBefore(database.store.writer, /INSERT INTO project_changes/, async () => {
+    await database.store.writer.execute(
+      statement(sql`DELETE FROM paired_projects WHERE project_id = 'deleted'`),
+    )
+  })
+  await pairLargeProjects({ ...database.store, writer })
+  expect(await isPaired(database.store.reader, 'deleted')).toBe(false)
 })

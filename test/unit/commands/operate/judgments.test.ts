@@ -217,7 +217,13 @@ const TABLE: readonly (readonly [Finding, Finding['verdict'], string, string?])[
     work.judgeRollups({ state: 'other', monthsDone: 1, lease: EXPIRED }),
     'fail',
     'they are out of date, 1 month done; queries read the events',
-    'run "tallyhouse migrate" to rebuild them',
+    'start the service, which builds them, or run "tallyhouse migrate"',
+  ],
+  [
+    work.judgeRollups({ state: 'building', monthsDone: 0, lease: FREE }),
+    'fail',
+    'they are incomplete, 0 months done; queries read the events',
+    'start the service, which builds them, or run "tallyhouse migrate"',
   ],
   [
     work.judgeTables({ leased: [], shadow: [], renewed: [], lease: FREE, rollupsLease: FREE }),
