@@ -1,4 +1,5 @@
 /** Who is the active replica: rows of the table `leases`, of which the one with the highest number counts. They are never released. */
+import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Connection } from '../connection.js'
 import {
   insertKeeperRow,
@@ -9,6 +10,7 @@ import {
 import { sql, string, uint32, type Sql } from '../sql.js'
 import type { Look } from '../endpoint.js'
 import { SECOND_MS } from '../../lib/time.js'
+import { hasState, type SharedTable } from './standby.js'
 
 /** How often a service asks the active replica who is active. */
 export const LOOK_INTERVAL_MS = 250
@@ -65,21 +67,34 @@ export async function recordAlone(connection: Connection, isAlone: boolean): Pro
   else await writeKeeper(connection, sql`ALTER TABLE leases DELETE WHERE key = ${ALONE}`)
 }
 
-/** Names the tables that every replica must have. */
+/** The row that says which tables and views every replica must have. */
 const TABLES: Sql = string('tables')
 
-/** The name of the tables while migrations change them. A standby lacks what they create, so it cannot take over then. */
+/** What is recorded instead while migrations change them. A standby lacks what they create, so it cannot take over then. */
 export const MIGRATING = 'migrating'
 
-/** Records the name of the tables of the active replica. The caller holds the lease `loader`. */
-export const recordTables = (connection: Connection, hash: string): Promise<void> =>
-  writeKeeperRow(connection, TABLES, hash)
+/** Records the tables and views of the active replica. The caller holds the lease `loader`. */
+export const recordTables = (
+  connection: Connection,
+  tables: readonly SharedTable[] | typeof MIGRATING,
+): Promise<void> => writeKeeperRow(connection, TABLES, tables === MIGRATING ? tables : pack(tables))
 
-/** Reads the name that was recorded last; undefined if none was. */
-export async function readTables(connection: Connection): Promise<string | undefined> {
+/** Reads what was recorded last; undefined if nothing was. */
+export async function readTables(
+  connection: Connection,
+): Promise<readonly SharedTable[] | typeof MIGRATING | undefined> {
   const rows = await readKeeperRows<{ state: string }>(
     connection,
     sql`SELECT state FROM leases WHERE key = ${TABLES}`,
   )
-  return rows[0]?.state
+  const state = rows[0]?.state
+  return state === undefined || state === MIGRATING ? state : unpack(state)
 }
+
+/** The row is read with each look, so it is small: only what can be created without the rows of another replica has its statement. */
+const pack = (tables: readonly SharedTable[]): string => {
+  const brief = tables.map((table) => (hasState(table) ? { ...table, query: '' } : table))
+  return gzipSync(JSON.stringify(brief)).toString('base64')
+}
+const unpack = (state: string): readonly SharedTable[] =>
+  JSON.parse(gunzipSync(Buffer.from(state, 'base64')).toString()) as readonly SharedTable[]

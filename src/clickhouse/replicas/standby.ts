@@ -10,10 +10,11 @@ import { getClickHouseReason } from '../errors.js'
 import { identifier, sql, statement, string } from '../sql.js'
 import { moveToReplica } from './engines.js'
 
-interface Table {
+/** A table or view that every replica has. */
+export interface SharedTable {
   readonly name: string
   readonly engine: string
-  /** The statement that creates it. */
+  /** The statement that creates it, without the name of a replica; empty if it is not known. */
   readonly query: string
 }
 
@@ -22,54 +23,64 @@ const SHARED_ENGINES = '^(Replicated.*|KeeperMap|Null|Join|MaterializedView)$'
 /** Only tables of running work have a number in their names. They belong to one replica. */
 const HAS_NUMBER = '[0-9]'
 
-async function listTables(connection: Connection): Promise<readonly Table[]> {
-  const { rows } = await connection.query<Table>(
+/** Lists the tables and views that the other replicas should have as well. */
+export async function listShared(connection: Connection): Promise<readonly SharedTable[]> {
+  const { rows } = await connection.query<SharedTable>(
     statement(sql`
 SELECT name, engine, create_table_query AS query FROM system.tables
 WHERE database = currentDatabase() AND match(engine, ${string(SHARED_ENGINES)}) AND NOT match(name, ${string(HAS_NUMBER)})
 ORDER BY engine = 'MaterializedView', name`),
   )
-  return rows
+  const own = connection.replica?.name ?? ''
+  return rows.map((table) => ({ ...table, query: moveToReplica(table.query, own, '') }))
 }
 
 /** Whether a table has rows, or a state in Keeper. Others can be dropped and created again. */
-const hasState = ({ engine }: Table): boolean =>
+export const hasState = ({ engine }: Pick<SharedTable, 'engine'>): boolean =>
   engine.startsWith('Replicated') || engine === 'KeeperMap'
 
 /**
- * Names the tables and views of a replica, as far as any of them could differ from those of another one. Replicated tables have the
- * same columns everywhere.
+ * Names tables and views, as far as those of one replica could differ from those of another one. Replicated tables have the same columns
+ * everywhere.
  */
-export async function hashTables(connection: Connection): Promise<string> {
-  const own = connection.replica?.name ?? ''
-  const tables = (await listTables(connection)).map((table) =>
-    hasState(table) ? table.name : `${table.name} ${moveToReplica(table.query, own, '')}`,
+export function nameShared(tables: readonly SharedTable[]): string {
+  const texts = tables.map((table) =>
+    hasState(table) ? table.name : `${table.name} ${table.query}`,
   )
-  return createHash('sha256').update(tables.join('\n')).digest('hex')
+  return createHash('sha256').update(texts.join('\n')).digest('hex')
 }
 
+/** Names the tables and views of a replica. */
+export const hashTables = async (connection: Connection): Promise<string> =>
+  nameShared(await listShared(connection))
+
 /**
- * Creates on a standby the tables and views that it lacks, as the active replica has them, and replaces views and tables without rows
- * that differ. The caller holds the lease `loader`, so that the active one does not change meanwhile.
+ * Creates on a standby the tables and views that it lacks, and replaces views and tables without rows that differ. The caller holds the
+ * lease `loader`, so that the active replica does not change meanwhile.
  *
- * @throws Error when the standby has a table that the active one lacks: which of them is right is not known
+ * @param wanted those of the active replica
+ * @throws Error when the standby has a table that the active one lacks: which of them is right is not known; or when it lacks one whose
+ *   statement is not known
  */
-export async function alignStandby(active: Connection, standby: Connection): Promise<void> {
-  const [wanted, found] = await Promise.all([listTables(active), listTables(standby)])
+export async function alignStandby(
+  wanted: readonly SharedTable[],
+  standby: Connection,
+): Promise<void> {
+  const found = await listShared(standby)
   const extra = found.filter(({ name }) => !wanted.some((table) => table.name === name))
   const kept = extra.find(hasState)
   if (kept !== undefined) {
     throw new Error(
-      `${describe(standby)} has a table ${kept.name}, and ${describe(active)} has none`,
+      `${describe(standby)} has a table ${kept.name}, and the active replica has none`,
     )
   }
-  const create = (table: Table): string =>
-    moveToReplica(table.query, active.replica?.name ?? '', standby.replica?.name ?? '')
-  const isEqual = (table: Table): boolean =>
+  const isEqual = (table: SharedTable): boolean =>
     found.some(
-      ({ name, query }) => name === table.name && (hasState(table) || query === create(table)),
+      ({ name, query }) => name === table.name && (hasState(table) || query === table.query),
     )
   const missing = wanted.filter((table) => !isEqual(table))
+  const unknown = missing.find(({ query }) => query === '')
+  if (unknown !== undefined) throw new Error(`${describe(standby)} lacks the table ${unknown.name}`)
   const outdated = found.filter(
     ({ name }) =>
       extra.some((table) => table.name === name) || missing.some((table) => table.name === name),
@@ -78,8 +89,9 @@ export async function alignStandby(active: Connection, standby: Connection): Pro
   for (const { name } of outdated.toReversed()) {
     await standby.execute(statement(sql`DROP TABLE IF EXISTS ${identifier(name)} SYNC`))
   }
-  for (const table of missing) {
-    await standby.execute({ query: create(table), query_params: {} })
+  for (const { query } of missing) {
+    const own = moveToReplica(query, '', standby.replica?.name ?? '')
+    await standby.execute({ query: own, query_params: {} })
   }
 }
 
@@ -96,9 +108,9 @@ export async function findLacking(
   admin: Connection,
   timeoutMs = SYNC_TIMEOUT_MS,
 ): Promise<ReadonlyMap<string, string>> {
-  const tables = (await listTables(admin)).filter(({ engine }) => engine.startsWith('Replicated'))
+  const tables = (await listShared(admin)).filter(({ engine }) => engine.startsWith('Replicated'))
   const lacking = new Map<string, string>()
-  const sync = async ({ name }: Table): Promise<void> => {
+  const sync = async ({ name }: SharedTable): Promise<void> => {
     try {
       // The last part of the statement waits for what others have inserted, and not for merges.
       await admin.execute(

@@ -14,7 +14,7 @@ import {
   SPREAD_MS,
 } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
-import { alignStandby, findLacking, hashTables } from './standby.js'
+import { alignStandby, findLacking, hashTables, listShared, nameShared } from './standby.js'
 
 /** Why a replica cannot become the active one: half a sentence such as `replica b lacks rows of events`. */
 export class NotReadyError extends Error {
@@ -33,7 +33,7 @@ const TAKEOVER_WAIT_MS = 12 * SECOND_MS
 
 /**
  * Lets a replica take over from one that is silent: waits until the holder of the lease `loader` is silent, too, and checks that the
- * replica has everything that was confirmed. Loaders then finish what was interrupted, as after a crash. If only derived tables lack
+ * replica has everything that was confirmed, and the tables and views that are recorded. Loaders then finish what was interrupted, as after a crash. If only derived tables lack
  * rows, as when a month of them was replaced at that moment, they are abandoned.
  *
  * @param last the choice that is replaced
@@ -43,8 +43,12 @@ const TAKEOVER_WAIT_MS = 12 * SECOND_MS
 export function takeOver(member: Member, last: Look, derived: DerivedTables): Promise<boolean> {
   return withConnection(member, (standby) =>
     underLoaderLease(standby, { waitMs: TAKEOVER_WAIT_MS, requestsTurn: false }, async (lease) => {
-      const [tables, wanted] = await Promise.all([hashTables(standby), readTables(standby)])
-      if (tables !== wanted) throw new NotReadyError(`${describe(member)} lacks tables or views`)
+      const wanted = await readTables(standby)
+      if (wanted === undefined || wanted === MIGRATING) {
+        throw new NotReadyError(`${describe(member)} lacks what migrations were creating`)
+      }
+      // What was about to be created there is created now.
+      await alignStandby(wanted, fenceConnection(standby, lease.signal))
       const lacking = await requireComplete(standby, member, derived.names)
       if (lacking.size > 0) await derived.abandon(fenceConnection(standby, lease.signal))
       return chooseUnder(lease, standby, last.number)
@@ -62,7 +66,7 @@ export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
   await withConnection(active, (from) =>
     withConnection(member, (standby) =>
       underLoaderLease(from, {}, async (lease) => {
-        await alignStandby(from, standby)
+        await alignStandby(await listShared(from), standby)
         await requireComplete(standby, member)
         const { number } = await readChoice(from)
         if (!(await chooseUnder(lease, standby, number))) {
@@ -117,17 +121,22 @@ async function alignReplicas(
   await open(active, async (from) => {
     const isAligned = async (): Promise<boolean> => {
       const hash = await hashTables(from)
-      const others = standbys.map((standby) => open(standby, hashTables))
-      const found = await Promise.all([readTables(from), ...others])
+      const recorded = await readTables(from)
+      if (recorded === undefined || recorded === MIGRATING || nameShared(recorded) !== hash) {
+        return false
+      }
+      const found = await Promise.all(standbys.map((standby) => open(standby, hashTables)))
       return found.every((one) => one === hash)
     }
     if (await isAligned()) return
     await underLoaderLease(from, {}, async (lease) => {
-      for (const standby of standbys) {
-        await open(standby, (to) => alignStandby(from, to))
-      }
+      const wanted = await listShared(from)
       await lease.assertHeld()
-      await recordTables(from, await hashTables(from))
+      // First of all: a standby that this leaves half done finishes it before it takes over.
+      await recordTables(from, wanted)
+      for (const standby of standbys) {
+        await open(standby, (to) => alignStandby(wanted, to))
+      }
     })
   })
 }

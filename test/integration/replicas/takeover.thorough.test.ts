@@ -3,11 +3,28 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../src/clickhouse/connection.js'
 import { acquireLease, LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease/lease.js'
+import type { Member } from '../../../src/clickhouse/endpoint.js'
 import { createReplicaSet } from '../../../src/clickhouse/replica-set.js'
-import { choose, SPREAD_MS } from '../../../src/clickhouse/replicas/choice.js'
-import { handOver, withConnection } from '../../../src/clickhouse/replicas/take-over.js'
+import {
+  choose,
+  MIGRATING,
+  readChoice,
+  recordTables,
+  SPREAD_MS,
+} from '../../../src/clickhouse/replicas/choice.js'
+import {
+  handOver,
+  NotReadyError,
+  takeOver,
+  withConnection,
+} from '../../../src/clickhouse/replicas/take-over.js'
 import { watchReplicas } from '../../../src/clickhouse/replicas/watch.js'
-import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/standby.js'
+import {
+  alignStandby,
+  findLacking,
+  hashTables as hashShared,
+  listShared,
+} from '../../../src/clickhouse/replicas/standby.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
@@ -129,7 +146,7 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
     ]) {
       await b.store.admin.execute(statement(change))
     }
-    await alignStandby(a.store.admin, b.store.admin)
+    await alignStandby(await listShared(a.store.admin), b.store.admin)
     expect(await readSchema(b)).toEqual(await readSchema(a))
   })
 
@@ -196,6 +213,21 @@ SELECT toInt32(
     expect(row!.ms).toBeGreaterThanOrEqual(SPREAD_MS)
   })
 
+  test('finishes views that were being created on it when the active replica was killed', async () => {
+    const [a, b] = replicated.stores
+    await recordTables(b.store.admin, await listShared(b.store.admin))
+    const wanted = await hashShared(b.store.admin)
+    await a.store.admin.execute(statement(sql`DROP VIEW feed_visits SYNC`))
+    expect(await hashShared(a.store.admin)).not.toBe(wanted)
+    const derived = { names: [], abandon: () => Promise.resolve() }
+    const last = await readChoice(b.store.admin)
+    expect(await takeOver(a.endpoint as Member, last, derived)).toBe(true)
+    expect(await hashShared(a.store.admin)).toBe(wanted)
+
+    await recordTables(b.store.admin, MIGRATING)
+    await expect(takeOver(b.endpoint as Member, last, derived)).rejects.toThrow(NotReadyError)
+  })
+
   test.each<{ why: string; last: RegExp }>([
     { why: 'its events', last: /DELETE FROM events/ },
     { why: 'a part of its counts', last: /INSERT INTO sessions_daily/ },
@@ -214,7 +246,7 @@ SELECT toInt32(
 
     await finishInterruptedWork(b.store.writer)
     // What was subtracted is not known, so no query reads the counts until they are built anew.
-    expect(await readRollupState(b.store.reader)).toBe('other')
+    expect(await readRollupState(b.store.reader)).toBe('building')
     await ensureRollups(b.store)
     expect(await checkRollups(b.store.writer, {})).toMatchObject({ different: 0 })
     await expectConsistentFacts(b.store, project.id)
@@ -225,7 +257,7 @@ SELECT toInt32(
       ),
     ).toEqual([{ path: '/b', events: 1 }])
     // The tables of the killed replica go when it works again.
-    await alignStandby(b.store.admin, a.store.admin)
+    await alignStandby(await listShared(b.store.admin), a.store.admin)
     await finishInterruptedWork(a.store.writer)
     expect(await listLeftovers(a.store)).toEqual([])
   })
@@ -285,7 +317,7 @@ SELECT toInt32(
       await expectConsistentFacts(next.store, project.id)
       await killed.replica.start()
       await until(async () => (await findLacking(killed.store.admin)).size === 0)
-      await alignStandby(next.store.admin, killed.store.admin)
+      await alignStandby(await listShared(next.store.admin), killed.store.admin)
       replicated.setQuorum(2)
       ;[active, standby] = [next, killed]
     }

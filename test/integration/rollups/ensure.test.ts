@@ -107,7 +107,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     const writer = breakAfter(world.store.writer, /INSERT INTO rollup_progress/)
     const broken = ensureRollups({ ...world.store, writer })
     await expect(broken).rejects.toBeInstanceOf(BrokenError)
-    expect(await readRollupState(world.store.reader)).toBe('other')
+    expect(await readRollupState(world.store.reader)).toBe('building')
 
     await send(world.store, world.shop, [LATE])
     const months: number[] = []

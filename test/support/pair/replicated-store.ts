@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { ensureDatabase } from '../../../src/clickhouse/ensure-database.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
-import { alignStandby, findLacking } from '../../../src/clickhouse/replicas/standby.js'
+import { alignStandby, findLacking, listShared } from '../../../src/clickhouse/replicas/standby.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { select } from '../store/facts.js'
@@ -44,7 +44,7 @@ export async function createReplicatedStore({ replicas }: Pair): Promise<Replica
   await migrate(active.endpoint)
   await ensureRollups(active.store)
   await ensureDatabase(standby.endpoint)
-  await alignStandby(active.store.admin, standby.store.admin)
+  await alignStandby(await listShared(active.store.admin), standby.store.admin)
   quorum = 2
   return {
     stores,
