@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
 import { fenceConnection } from '../connection-wrappers.js'
-import { acquireLease, type HeldLease } from '../lease/lease.js'
+import { underLease, type Lease } from '../lease/lease.js'
 import {
   choose,
   MIGRATING,
@@ -42,17 +42,22 @@ const TAKEOVER_WAIT_MS = 12 * SECOND_MS
  */
 export function takeOver(member: Member, last: Look, derived: DerivedTables): Promise<boolean> {
   return withConnection(member, (standby) =>
-    underLoaderLease(standby, { waitMs: TAKEOVER_WAIT_MS, requestsTurn: false }, async (lease) => {
-      const wanted = await readTables(standby)
-      if (wanted === undefined || wanted === MIGRATING) {
-        throw new NotReadyError(`${describe(member)} lacks what migrations were creating`)
-      }
-      // What was about to be created there is created now.
-      await alignStandby(wanted, fenceConnection(standby, lease.signal))
-      const lacking = await requireComplete(standby, member, derived.names)
-      if (lacking.size > 0) await derived.abandon(fenceConnection(standby, lease.signal))
-      return chooseUnder(lease, standby, last.number)
-    }),
+    underLease(
+      standby,
+      'loader',
+      async (fenced, lease) => {
+        const wanted = await readTables(fenced)
+        if (wanted === undefined || wanted === MIGRATING) {
+          throw new NotReadyError(`${describe(member)} lacks what migrations were creating`)
+        }
+        // What was about to be created there is created now.
+        await alignStandby(wanted, fenced)
+        const lacking = await requireComplete(fenced, member, derived.names)
+        if (lacking.size > 0) await derived.abandon(fenced)
+        return chooseUnder(lease, fenced, last.number)
+      },
+      { waitMs: TAKEOVER_WAIT_MS, requestsTurn: false },
+    ),
   )
 }
 
@@ -65,7 +70,7 @@ export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
   const { member: active } = set.getActive()
   await withConnection(active, (from) =>
     withConnection(member, (standby) =>
-      underLoaderLease(from, {}, async (lease) => {
+      underLease(from, 'loader', async (_, lease) => {
         await alignStandby(await listShared(from), standby)
         await requireComplete(standby, member)
         const { number } = await readChoice(from)
@@ -81,11 +86,7 @@ export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
  * Makes a replica the active one, and keeps the lease until every service can know: one that did not would load on the former active
  * replica, and go on in the middle on the next one.
  */
-async function chooseUnder(
-  lease: HeldLease,
-  standby: Connection,
-  number: number,
-): Promise<boolean> {
+async function chooseUnder(lease: Lease, standby: Connection, number: number): Promise<boolean> {
   await lease.assertHeld()
   const isChosen = await choose(standby, number)
   if (isChosen) await sleep(SPREAD_MS)
@@ -129,11 +130,11 @@ async function alignReplicas(
       return found.every((one) => one === hash)
     }
     if (await isAligned()) return
-    await underLoaderLease(from, {}, async (lease) => {
-      const wanted = await listShared(from)
+    await underLease(from, 'loader', async (fenced, lease) => {
+      const wanted = await listShared(fenced)
       await lease.assertHeld()
       // First of all: a standby that this leaves half done finishes it before it takes over.
-      await recordTables(from, wanted)
+      await recordTables(fenced, wanted)
       for (const standby of standbys) {
         await open(standby, (to) => alignStandby(wanted, to))
       }
@@ -191,19 +192,6 @@ async function requireComplete(
 }
 
 const describe = ({ replica }: Member): string => `replica ${replica.name}`
-
-async function underLoaderLease<Result>(
-  connection: Connection,
-  options: Parameters<typeof acquireLease>[2],
-  work: (lease: HeldLease) => Promise<Result>,
-): Promise<Result> {
-  const lease = await acquireLease(connection, 'loader', options)
-  try {
-    return await work(lease)
-  } finally {
-    await lease.release()
-  }
-}
 
 /** Runs work with a connection of its own to a replica. */
 export async function withConnection<Result>(
