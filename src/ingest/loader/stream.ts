@@ -3,7 +3,7 @@
  * and still in the inbox; all other rows wait.
  */
 import type { Connection } from '../../clickhouse/connection.js'
-import { isClickHouseError, isDiskFull } from '../../clickhouse/errors.js'
+import { getClickHouseReason, isClickHouseError, isDiskFull } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
 import { findStart, POSITION } from '../inbox/position.js'
 import {
@@ -129,15 +129,13 @@ async function dropSomeParts(writer: Connection): Promise<boolean> {
     }
   }
   try {
-    await dropParts(writer, dropped)
+    const count = await dropParts(writer, dropped)
+    return count > 0 && dropped.length < loaded.length
   } catch (error) {
-    // A replicated table is about to merge the part: a later load drops what becomes of it.
-    if (isClickHouseError(error, 'PART_IS_TEMPORARILY_LOCKED')) return false
     // ClickHouse has merged the part in the meantime: its rows are in another part.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
     return true
   }
-  return dropped.length < loaded.length
 }
 
 /**
@@ -185,10 +183,28 @@ export async function hasLoadedRows(writer: Connection): Promise<boolean> {
 const insertBlankLine = (writer: Connection): Promise<void> =>
   writer.execute(statement(sql`INSERT INTO inbox (row, line) SELECT 1, ''`))
 
-async function dropParts(writer: Connection, parts: readonly Part[]): Promise<void> {
+/** Drops parts, except those that cannot be dropped yet: a later load does it. @returns how many were dropped */
+async function dropParts(writer: Connection, parts: readonly Part[]): Promise<number> {
   const drops = parts.map(({ part }) => sql`DROP PART ${string(part)}`)
-  await writer.execute(statement(sql`ALTER TABLE inbox ${join(drops)}`))
+  try {
+    await writer.execute(statement(sql`ALTER TABLE inbox ${join(drops)}`))
+    return parts.length
+  } catch (error) {
+    if (!isInUse(error)) throw error
+    if (parts.length === 1) return 0
+    let dropped = 0
+    for (const part of parts) dropped += await dropParts(writer, [part])
+    return dropped
+  }
 }
+
+/**
+ * Whether a part of a replicated table cannot be dropped yet: it is about to be merged, or its insert waits for another replica, which may
+ * be away for long.
+ */
+const isInUse = (error: unknown): boolean =>
+  isClickHouseError(error, 'PART_IS_TEMPORARILY_LOCKED') ||
+  getClickHouseReason(error)?.includes('is inserting with parallel quorum') === true
 
 /** A data part of the table `inbox`, with rows of no batch. */
 interface Part {

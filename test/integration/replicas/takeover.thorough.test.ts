@@ -25,7 +25,7 @@ import {
   hashTables as hashShared,
   listShared,
 } from '../../../src/clickhouse/replicas/standby.js'
-import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { sql, statement, string, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
 import { createRandom } from '../../../src/demo/random.js'
@@ -226,6 +226,35 @@ SELECT toInt32(
 
     await recordTables(b.store.admin, MIGRATING)
     await expect(takeOver(b.endpoint as Member, last, derived)).rejects.toThrow(NotReadyError)
+  })
+
+  test('loads on while the standby is away, although an insert still waits for it', async () => {
+    const [a, b] = replicated.stores
+    const project = await createWorld(a.store, [])
+    const send = (day: number): Promise<void> =>
+      feed(a.store, project.id, [
+        { timestamp: `2026-01-0${day}T10:00:00Z`, user_id: 'a', path: '/', event_id: `${day}` },
+      ])
+    await b.replica.kill()
+    // Keeper takes the standby for alive until its session ends.
+    const waiting = send(1).catch((error: unknown) => error)
+    const count = async (table: Sql): Promise<number> =>
+      (await select<{ n: number }>(a.store, sql`SELECT toUInt32(count()) AS n FROM ${table}`))[0]!.n
+    await until(async () => (await count(sql`inbox WHERE row = 0`)) > 0)
+    replicated.setQuorum(1)
+    await send(2)
+    for (let n = 3; n < 5; n += 1) {
+      await loadWaiting(a.store.writer)
+      await send(n)
+    }
+    await loadWaiting(a.store.writer)
+    expect(await count(sql`events WHERE project_id = ${string(project.id)}`)).toBe(4)
+    await b.replica.start()
+    await waiting
+    await until(async () => (await findLacking(b.store.admin)).size === 0)
+    replicated.setQuorum(2)
+    await loadWaiting(a.store.writer)
+    expect(await listLeftovers(a.store)).toEqual([])
   })
 
   test.each<{ why: string; last: RegExp }>([
