@@ -1,7 +1,7 @@
 /** The record of how far the rollups of a store are built, under which definition, and with which views. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, strings, uint32 } from '../clickhouse/sql.js'
+import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 import { hashDefinitions, hashLiveViews } from './materialized-views.js'
 import type { Month } from './months.js'
@@ -72,11 +72,12 @@ export async function listMonthsDone(
   connection: Connection,
   build: Build,
 ): Promise<ReadonlySet<Month> | undefined> {
-  const names = strings([build.views, nameBuild(build)])
+  const areCreated = sql`step = ${uint32(STEP.views)} AND views = ${string(build.views)}`
+  const isDone = sql`step = ${uint32(STEP.month)} AND views = ${string(nameBuild(build))}`
   const { rows } = await connection.query<{ step: number; month: Month }>(
     statement(sql`
 SELECT step, month FROM rollup_progress
-WHERE definition = ${string(hashDefinitions())} AND has(${names}, views) AND step > ${uint32(STEP.begun)}`),
+WHERE definition = ${string(hashDefinitions())} AND (${areCreated} OR ${isDone})`),
   )
   if (!rows.some(({ step }) => step === STEP.views)) return undefined
   return new Set(rows.filter(({ step }) => step === STEP.month).map(({ month }) => month))
