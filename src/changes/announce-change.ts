@@ -72,15 +72,14 @@ export async function announceChange(
   noticeMs = NOTICE_MS,
 ): Promise<Change> {
   const announcement = sql`toUUID(${string(randomUUID())})`
-  // What a killed process has published in part stays so until this change has ended.
+  // If a killed process has published a change in part, queries wait until this one has ended.
   await writer.execute(
     statement(sql`
 INSERT INTO project_changes (${STATE_COLUMNS})
 SELECT
   changing.project_id, ${NEXT_CHANGE}, true, ${announcement},
   if(earlier.is_open AND earlier.published = earlier.announcement, ${announcement}, earlier.published),
-  earlier.hidden_users, earlier.kept_from,
-  earlier.replaced_groups, earlier.replaced_before
+  earlier.hidden_users, earlier.kept_from, earlier.replaced_groups, earlier.replaced_before
 FROM (SELECT DISTINCT project_id FROM (${projects})) AS changing
 LEFT JOIN (SELECT * FROM project_changes FINAL) AS earlier USING (project_id)`),
   )

@@ -48,8 +48,8 @@ export async function startExpiration(
 }
 
 /**
- * Returns an expiration whose number is higher than that of every earlier load: its own, or a new one with the next number in its place.
- * It deletes what loads with lower numbers have stored.
+ * Replaces an expiration by one with the next number, if anything was numbered since it started. An expiration deletes only what loads with
+ * lower numbers have stored.
  */
 export async function renewExpiration(
   writer: Connection,

@@ -144,7 +144,8 @@ async function begin(
 }
 
 /**
- * Checks that the rollups of shards are current: they are taken over as they are, or counted by the same views, so all stores must have the same.
+ * Checks that the rollups of shards are current. Rollups are taken over as they are, or counted by the same views, so all stores must have
+ * the same.
  *
  * @throws UserError
  */

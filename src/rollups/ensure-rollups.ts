@@ -1,8 +1,7 @@
 /** Builds the rollups of a store if they are missing or have another definition. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { fenceConnection } from '../clickhouse/connection-wrappers.js'
-import { underLease, withLease, type Lease } from '../clickhouse/lease/lease.js'
+import { underLease, type Lease } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { UserError } from '../lib/errors.js'
 import { LIVE } from '../model/rollup-table-sets.js'
@@ -48,21 +47,22 @@ export async function ensureRollups(
   options: EnsureRollupsOptions,
 ): Promise<void> {
   if (await isBuilt(store.writer)) return
-  await withLease(
+  await underLease(
     store.admin,
     'rollups',
-    async (lease) => {
+    async (admin, lease) => {
+      const fenced = { ...store, admin }
       // Another process may have built them while this one waited.
       if (await isBuilt(store.writer)) return
       let isRecorded = false
       while (!isRecorded) {
-        const built = await build(store, options, lease)
+        const built = await build(fenced, options, lease)
         // While this process was suspended, another process may have built a different definition.
         await lease.assertHeld()
         const paired = await listBegun(store.writer)
         if (paired.length > 0) await completePairs(store.writer, paired, options)
         await lease.assertHeld()
-        isRecorded = await recordUnlessAbandoned(store, built)
+        isRecorded = await recordUnlessAbandoned(fenced, built)
       }
     },
     // A build may take long, so the wait has no limit. The lease of a holder that dies expires.
@@ -100,7 +100,7 @@ async function build(
   if (done === undefined) {
     await recordBegun(writer)
     if (current.views !== '') await sleep(noticeMs, undefined, { signal: stop })
-    await recreateViews({ admin, writer }, lease)
+    await recreateViews(admin, lease)
     // Their pairs are counted together with everything else.
     const large = await listDue(writer)
     if (large.length > 0) await beginPairs({ admin, writer }, large)
@@ -122,8 +122,8 @@ async function build(
 }
 
 /**
- * Records that all months are built, unless the rollups were abandoned since then, or their views are others. Who abandons them holds the
- * same lease, and so does who changes the views.
+ * Records that all months are built, unless the rollups were abandoned or their views were changed since the build began. Both happen only
+ * under this lease.
  */
 const recordUnlessAbandoned = (
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
@@ -143,16 +143,13 @@ const recordUnlessAbandoned = (
   )
 
 /** @param lease the lease `rollups`: without it, another process may have built the rollups with these views */
-const recreateViews = (
-  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
-  lease: Lease,
-): Promise<void> =>
-  withLease(
-    writer,
+const recreateViews = (admin: Connection, lease: Lease): Promise<void> =>
+  underLease(
+    admin,
     'loader',
-    async (loader) => {
-      const holder = fenceConnection(fenceConnection(admin, lease.signal), loader.signal)
-      for (const one of [lease, loader]) await one.assertHeld()
+    async (holder, loaderLease) => {
+      await lease.assertHeld()
+      await loaderLease.assertHeld()
       await dropLiveViews(holder)
       await createViews(holder, LIVE)
     },

@@ -2,8 +2,8 @@
 import { announceChange } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection } from '../clickhouse/connection-wrappers.js'
-import { underLease, withLease, type Lease } from '../clickhouse/lease/lease.js'
-import { join, sql, statement, string, strings, TRUE, uint64, type Sql } from '../clickhouse/sql.js'
+import { underLease, type Lease } from '../clickhouse/lease/lease.js'
+import { join, sql, statement, string, strings, uint64, type Sql } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { LIVE } from '../model/rollup-table-sets.js'
 import { TOTAL } from '../model/rollups.js'
@@ -88,11 +88,11 @@ export const beginPairs = (
   { admin, writer }: Connections,
   projectIds: readonly string[],
 ): Promise<void> =>
-  withLease(
+  underLease(
     writer,
     'loader',
-    async ({ signal }) => {
-      await record(fenceConnection(writer, signal), projectIds, sql`false`)
+    async (holder, { signal }) => {
+      await record(holder, selectProjects(projectIds), sql`false`)
       await createViews(fenceConnection(admin, signal), LIVE)
     },
     { waitMs: LEASE_TIMEOUT_MS },
@@ -114,8 +114,8 @@ export const completePairs = (
       await change.settle()
       await change.publish()
       // A project that was deleted since, and created again, has no pairs.
-      const isLeft = sql`project_id IN (SELECT project_id FROM paired_projects)`
-      await record(holder, projectIds, sql`true`, isLeft)
+      const begun = sql`SELECT DISTINCT project_id FROM paired_projects WHERE has(${strings(projectIds)}, project_id)`
+      await record(holder, begun, sql`true`)
       await change.end()
     },
     { waitMs: LEASE_TIMEOUT_MS },
@@ -124,14 +124,9 @@ export const completePairs = (
 const selectProjects = (projectIds: readonly string[]): Sql =>
   sql`SELECT arrayJoin(${strings(projectIds)}) AS project_id`
 
-const record = (
-  writer: Connection,
-  projectIds: readonly string[],
-  isComplete: Sql,
-  isRecorded = TRUE,
-): Promise<void> =>
+const record = (writer: Connection, projects: Sql, isComplete: Sql): Promise<void> =>
   writer.execute(
-    statement(sql`
-INSERT INTO paired_projects (project_id, is_complete)
-SELECT ${join([sql`project_id`, isComplete])} FROM (${selectProjects(projectIds)}) WHERE ${isRecorded}`),
+    statement(
+      sql`INSERT INTO paired_projects (project_id, is_complete) SELECT ${join([sql`project_id`, isComplete])} FROM (${projects})`,
+    ),
   )

@@ -67,7 +67,8 @@ interface MonthWork {
  * month's facts, and what is loaded in the meantime is added to them.
  *
  * @param lease the lease `rollups`, if the caller holds it
- * @throws LeaseTimeoutError when another process holds a lease for `LEASE_TIMEOUT_MS`; UserError when the rollups are those of another version
+ * @throws LeaseTimeoutError when another process holds a lease for `LEASE_TIMEOUT_MS`; UserError when the rollups are those of another
+ *   version
  */
 export async function forEachMonth(
   writer: Connection,
@@ -83,13 +84,19 @@ export async function forEachMonth(
     const endsYear = getYear(due[i + 1]?.month ?? 0) !== getYear(month)
     const run = (fenced: Connection): Promise<void> =>
       processMonth({ ...options, writer: fenced, month, rows, work, endsYear })
-    const runAlone = async (fenced: Connection): Promise<void> => {
-      await requireOwnDefinition(fenced)
-      await run(fenced)
-    }
     // One process at a time has shadow tables.
-    if (lease === undefined) await underLease(writer, 'rollups', runAlone, WAIT)
-    else await run(fenceConnection(writer, lease.signal))
+    if (lease !== undefined) await run(fenceConnection(writer, lease.signal))
+    else {
+      await underLease(
+        writer,
+        'rollups',
+        async (fenced) => {
+          await requireOwnDefinition(fenced)
+          await run(fenced)
+        },
+        WAIT,
+      )
+    }
     await onMonth?.(month, estimateLeft(due, i + 1, performance.now() - begun))
   }
 }

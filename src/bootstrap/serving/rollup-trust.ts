@@ -4,7 +4,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import type { Logger } from '../../lib/log.js'
 import { readRollupState, STATE_INTERVAL_MS, STATE_NOTICE_MS } from '../../rollups/progress.js'
 
-/** After this long without reading the state, it is unknown: who abandons the rollups waits no longer until nobody reads them. */
+/** After this long without reading it, the state is unknown. A process that abandons the rollups waits exactly this long for services to notice. */
 const STATE_LIFETIME_MS = STATE_NOTICE_MS
 
 export interface RollupTrust {

@@ -79,16 +79,16 @@ export const recordTables = (
   tables: readonly SharedTable[] | typeof MIGRATING,
 ): Promise<void> => writeKeeperRow(connection, TABLES, tables === MIGRATING ? tables : pack(tables))
 
-/** Reads what was recorded last; undefined if nothing was. */
+/** Reads what was recorded last; undefined if nothing was, and while migrations change the tables. */
 export async function readTables(
   connection: Connection,
-): Promise<readonly SharedTable[] | typeof MIGRATING | undefined> {
+): Promise<readonly SharedTable[] | undefined> {
   const rows = await readKeeperRows<{ state: string }>(
     connection,
     sql`SELECT state FROM leases WHERE key = ${TABLES}`,
   )
   const state = rows[0]?.state
-  return state === undefined || state === MIGRATING ? state : unpack(state)
+  return state === undefined || state === MIGRATING ? undefined : unpack(state)
 }
 
 /** The row is read with each look, so it is small: only what can be created without the rows of another replica has its statement. */

@@ -39,20 +39,17 @@ ORDER BY engine = 'MaterializedView', name`),
 export const hasState = ({ engine }: Pick<SharedTable, 'engine'>): boolean =>
   engine.startsWith('Replicated') || engine === 'KeeperMap'
 
-/**
- * Names tables and views, as far as those of one replica could differ from those of another one. Replicated tables have the same columns
- * everywhere.
- */
-export function nameShared(tables: readonly SharedTable[]): string {
+/** Hashes what could differ between replicas: replicated tables have the same columns everywhere, so of them only the name. */
+export function hashShared(tables: readonly SharedTable[]): string {
   const texts = tables.map((table) =>
     hasState(table) ? table.name : `${table.name} ${table.query}`,
   )
   return createHash('sha256').update(texts.join('\n')).digest('hex')
 }
 
-/** Names the tables and views of a replica. */
+/** Hashes the tables and views of a replica. */
 export const hashTables = async (connection: Connection): Promise<string> =>
-  nameShared(await listShared(connection))
+  hashShared(await listShared(connection))
 
 /**
  * Creates on a standby the tables and views that it lacks, and replaces views and tables without rows that differ. The caller holds the

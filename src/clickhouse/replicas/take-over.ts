@@ -3,18 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
 import { fenceConnection } from '../connection-wrappers.js'
-import { underLease, type Lease } from '../lease/lease.js'
-import {
-  choose,
-  MIGRATING,
-  readChoice,
-  readTables,
-  recordAlone,
-  recordTables,
-  SPREAD_MS,
-} from './choice.js'
+import { underLease, withLease, type Lease } from '../lease/lease.js'
+import { choose, readChoice, readTables, recordAlone, recordTables, SPREAD_MS } from './choice.js'
 import type { Look, Member, ReplicaSet } from '../endpoint.js'
-import { alignStandby, findLacking, hashTables, listShared, nameShared } from './standby.js'
+import { alignStandby, findLacking, hashShared, hashTables, listShared } from './standby.js'
 
 /** Why a replica cannot become the active one: half a sentence such as `replica b lacks rows of events`. */
 export class NotReadyError extends Error {
@@ -32,9 +24,9 @@ export interface DerivedTables {
 const TAKEOVER_WAIT_MS = 12 * SECOND_MS
 
 /**
- * Lets a replica take over from one that is silent: waits until the holder of the lease `loader` is silent, too, and checks that the
- * replica has everything that was confirmed, and the tables and views that are recorded. Loaders then finish what was interrupted, as after a crash. If only derived tables lack
- * rows, as when a month of them was replaced at that moment, they are abandoned.
+ * Lets a replica take over from one that is silent. Waits until the holder of the lease `loader` is silent, too, creates the recorded tables
+ * and views that the replica lacks, and checks that it has everything that was confirmed. Loaders then finish what was interrupted, as
+ * after a crash. If only derived tables lack rows, as when a month of them was replaced at that moment, they are abandoned.
  *
  * @param last the choice that is replaced
  * @returns whether it is active now; false if another one was chosen meanwhile
@@ -47,7 +39,7 @@ export function takeOver(member: Member, last: Look, derived: DerivedTables): Pr
       'loader',
       async (fenced, lease) => {
         const wanted = await readTables(fenced)
-        if (wanted === undefined || wanted === MIGRATING) {
+        if (wanted === undefined) {
           throw new NotReadyError(`${describe(member)} lacks what migrations were creating`)
         }
         // What was about to be created there is created now.
@@ -70,7 +62,7 @@ export async function handOver(set: ReplicaSet, member: Member): Promise<void> {
   const { member: active } = set.getActive()
   await withConnection(active, (from) =>
     withConnection(member, (standby) =>
-      underLease(from, 'loader', async (_, lease) => {
+      withLease(from, 'loader', async (lease) => {
         await alignStandby(await listShared(from), standby)
         await requireComplete(standby, member)
         const { number } = await readChoice(from)
@@ -100,7 +92,7 @@ export async function keepAlike(
   signal: AbortSignal,
 ): Promise<void> {
   const tables = await withConnection(active, (admin) => readTables(fenceConnection(admin, signal)))
-  if (tables === undefined || tables === MIGRATING) return
+  if (tables === undefined) return
   await alignReplicas(active, standbys, signal)
 }
 
@@ -123,9 +115,7 @@ async function alignReplicas(
     const isAligned = async (): Promise<boolean> => {
       const hash = await hashTables(from)
       const recorded = await readTables(from)
-      if (recorded === undefined || recorded === MIGRATING || nameShared(recorded) !== hash) {
-        return false
-      }
+      if (recorded === undefined || hashShared(recorded) !== hash) return false
       const found = await Promise.all(standbys.map((standby) => open(standby, hashTables)))
       return found.every((one) => one === hash)
     }
