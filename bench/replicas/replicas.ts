@@ -1,12 +1,12 @@
 /** Measures a shard with two replicas: how long collecting, queries and loads are away when something happens to it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatTenths, printMachine, printTable, summarize } from '../shared/figures.js'
-import { formatFelt, usePair, type Felt, type UsedPair } from './pair.js'
+import { formatFelt, useReplicas, type Felt, type UsedReplicas } from './used.js'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 5)
 
-/** Each does something to a pair in use, and returns for how long that was felt. */
-const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
+/** Each does something to replicas in use, and returns for how long that was felt. */
+const EVENTS: Readonly<Record<string, (used: UsedReplicas) => Promise<Felt>>> = {
   'the active engine is killed': async ({ findActive, getOther, feel, untilAlike }) => {
     const killed = await findActive()
     const felt = await feel(async () => {
@@ -26,7 +26,7 @@ const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
     })
   },
   'the disk of the active engine is lost': async ({
-    pair,
+    group,
     services,
     open,
     findActive,
@@ -36,7 +36,7 @@ const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
   }) => {
     const lost = await findActive()
     const next = getOther(lost)
-    const { database } = pair.replicas[0].endpoint
+    const { database } = group.replicas[0].endpoint
     const felt = await feel(async () => {
       await lost.kill()
       await lost.loseDisk()
@@ -61,7 +61,7 @@ const EVENTS: Readonly<Record<string, (used: UsedPair) => Promise<Felt>>> = {
     await untilAlike()
     return felt
   },
-  'Keeper is killed for a minute': async ({ pair: { keeper }, feel, untilAlike }) => {
+  'Keeper is killed for a minute': async ({ group: { keeper }, feel, untilAlike }) => {
     const felt = await feel(async () => {
       await keeper.kill()
       await sleep(60_000)
@@ -76,7 +76,7 @@ const ONLY = process.env['ONLY']
 await printMachine(new Date())
 for (const [name, happen] of Object.entries(EVENTS)) {
   if (ONLY !== undefined && !name.includes(ONLY)) continue
-  const used = await usePair()
+  const used = await useReplicas()
   const felt: Felt[] = []
   for (let n = 0; n < ROUNDS; n += 1) {
     await sleep(Math.random() * 2_000)

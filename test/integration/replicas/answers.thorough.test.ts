@@ -8,9 +8,12 @@ import { createVisits, DOMAIN, EXCLUDED } from '../../support/arbitrary/visits.j
 import { answer as answerInDuckdb } from '../../support/duckdb/answer.js'
 import { createDuckWorld } from '../../support/duckdb/world.js'
 import { scaled } from '../../support/effort.js'
-import { describePair } from '../../support/pair/describe-pair.js'
-import { startPair, type Pair } from '../../support/pair/pair.js'
-import { createReplicatedStore, type ReplicatedStore } from '../../support/pair/replicated-store.js'
+import { describeReplicated } from '../../support/replicas/describe-replicated.js'
+import { startReplicas, type ReplicaGroup } from '../../support/replicas/replicas.js'
+import {
+  createReplicatedStore,
+  type ReplicatedStore,
+} from '../../support/replicas/replicated-store.js'
 import { KNOWN_CASES, listDifferences } from '../../support/world/known-cases.js'
 import {
   fillDefaults,
@@ -25,19 +28,19 @@ const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const VISITS = 400
 const QUESTIONS = scaled(10)
 
-describePair('answers of a replicated store', () => {
-  let pair: Pair
+describeReplicated('answers of a replicated store', () => {
+  let group: ReplicaGroup
   let replicated: ReplicatedStore
   let stores: readonly [Store, Store]
   beforeAll(async () => {
-    pair = await startPair()
-    replicated = await createReplicatedStore(pair)
+    group = await startReplicas()
+    replicated = await createReplicatedStore(group)
     const [a, b] = replicated.stores
     stores = [a.store, b.store]
   })
   afterAll(async () => {
     await replicated.close()
-    await pair.stop()
+    await group.stop()
   })
 
   test('are those of known cases', async () => {

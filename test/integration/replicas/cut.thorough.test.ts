@@ -7,15 +7,11 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { startByteProxy, type ByteProxy } from '../../support/faults/byte-proxy.js'
 import { compareMarks, expectConsistent, listRemainingWork } from '../../support/kills/check.js'
-import { describePair } from '../../support/pair/describe-pair.js'
-import { findActiveName, hashTables, untilAlike } from '../../support/pair/replicated-store.js'
-import { startPair, type Pair, type Replica } from '../../support/pair/pair.js'
-import {
-  createPairServices,
-  type PairService,
-  type PairServices,
-} from '../../support/pair/pair-service.js'
-import { visit, type Visitors } from '../../support/pair/visitors.js'
+import { describeReplicated } from '../../support/replicas/describe-replicated.js'
+import { findActiveName, hashTables, untilAlike } from '../../support/replicas/replicated-store.js'
+import { startReplicas, type ReplicaGroup, type Replica } from '../../support/replicas/replicas.js'
+import { createServices, type Service, type Services } from '../../support/replicas/services.js'
+import { visit, type Visitors } from '../../support/replicas/visitors.js'
 import { until } from '../../support/until.js'
 
 const PROJECT = 'visited'
@@ -23,21 +19,21 @@ const PROJECT = 'visited'
 const CUT_MS = 15_000
 const KEEPER_AWAY_MS = 60_000
 
-describePair('two services over replicas', () => {
-  let pair: Pair
-  let services: PairServices
+describeReplicated('two services over replicas', () => {
+  let group: ReplicaGroup
+  let services: Services
   let stores: ReadonlyMap<Replica, Store>
   /** Between the second service and replica a. */
   let proxy: ByteProxy
-  let first: PairService
-  let second: PairService
+  let first: Service
+  let second: Service
   let tokens: { readonly publicToken: string; readonly key: string }
   const all = { acknowledged: new Set<string>(), sent: new Set<string>() }
 
   beforeAll(async () => {
-    pair = await startPair()
-    services = await createPairServices(pair)
-    const [a] = pair.replicas
+    group = await startReplicas()
+    services = await createServices(group)
+    const [a] = group.replicas
     const port = new URL(a.endpoint.url).port
     proxy = await startByteProxy(Number(port))
     const text = await readFile(services.env['CLUSTER']!, 'utf8')
@@ -48,7 +44,7 @@ describePair('two services over replicas', () => {
     )
     first = await services.serve()
     second = await services.serve({ CLUSTER: file })
-    stores = new Map(pair.replicas.map((one) => [one, services.openReplica(one)]))
+    stores = new Map(group.replicas.map((one) => [one, services.openReplica(one)]))
     const made = await services.succeed(
       ...['project', 'create', '--id', PROJECT, '--name', PROJECT, '--domain', 'shop.example'],
     )
@@ -61,12 +57,12 @@ describePair('two services over replicas', () => {
   afterAll(async () => {
     await services.stop()
     await proxy.stop()
-    await pair.stop()
+    await group.stop()
   })
 
-  const findActive = async (asked = pair.replicas[0]): Promise<Replica> => {
+  const findActive = async (asked = group.replicas[0]): Promise<Replica> => {
     const name = await findActiveName(stores.get(asked)!)
-    return pair.replicas.find((one) => one.name === name)!
+    return group.replicas.find((one) => one.name === name)!
   }
   const activate = async (name: string): Promise<void> => {
     expect(await services.run('cluster', 'activate', 'shard1', name)).toMatchObject({ code: 0 })
@@ -142,9 +138,9 @@ describePair('two services over replicas', () => {
 
   test('says 503 while Keeper is away for a minute, and loses nothing', async () => {
     const { outcomes } = await whileVisited(async () => {
-      await pair.keeper.kill()
+      await group.keeper.kill()
       await sleep(KEEPER_AWAY_MS)
-      await pair.keeper.start()
+      await group.keeper.start()
     })
     expect(outcomes['503']).toBeGreaterThan(0)
     expect(outcomes['query 503']).toBeGreaterThan(0)

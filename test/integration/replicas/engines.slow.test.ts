@@ -1,18 +1,18 @@
-/** The pair of engines on which the tests of replicated stores run. */
+/** The engines on which the tests of replicated stores run. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sendStatement } from '../../../src/clickhouse/embedded/send-statement.js'
-import { describePair } from '../../support/pair/describe-pair.js'
-import { startPair, type Pair, type Replica } from '../../support/pair/pair.js'
+import { describeReplicated } from '../../support/replicas/describe-replicated.js'
+import { startReplicas, type ReplicaGroup, type Replica } from '../../support/replicas/replicas.js'
 import { until } from '../../support/until.js'
 
 const TIMEOUT_MS = 60_000
 
-describePair('a pair of engines', () => {
-  let pair: Pair
+describeReplicated('engines that replicate tables', () => {
+  let group: ReplicaGroup
   beforeAll(async () => {
-    pair = await startPair()
+    group = await startReplicas()
   })
-  afterAll(() => pair.stop())
+  afterAll(() => group.stop())
 
   const send = ({ endpoint }: Replica, text: string): Promise<string> =>
     sendStatement(endpoint, 'admin', text, TIMEOUT_MS)
@@ -20,7 +20,7 @@ describePair('a pair of engines', () => {
     send(replica, 'SELECT groupArray(n) FROM (SELECT n FROM tallyhouse.numbers_of_both ORDER BY n)')
 
   test('replicates a table, also what a killed engine missed', async () => {
-    const { replicas } = pair
+    const { replicas } = group
     const [a, b] = replicas
     for (const replica of replicas) {
       await send(

@@ -30,15 +30,15 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
 import { createRandom } from '../../../src/demo/random.js'
 import { scaled } from '../../support/effort.js'
-import { describePair } from '../../support/pair/describe-pair.js'
-import { startPair, type Pair } from '../../support/pair/pair.js'
+import { describeReplicated } from '../../support/replicas/describe-replicated.js'
+import { startReplicas, type ReplicaGroup } from '../../support/replicas/replicas.js'
 import {
   createReplicatedStore,
   hashTables,
   PATH,
   type ReplicatedStore,
   type ReplicaStore,
-} from '../../support/pair/replicated-store.js'
+} from '../../support/replicas/replicated-store.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../support/store/facts.js'
 import { breakAfter } from '../../support/store/breaking.js'
 import {
@@ -98,16 +98,16 @@ function startSender(
   }
 }
 
-describePair('a replicated store', () => {
-  let pair: Pair
+describeReplicated('a replicated store', () => {
+  let group: ReplicaGroup
   let replicated: ReplicatedStore
   beforeAll(async () => {
-    pair = await startPair()
-    replicated = await createReplicatedStore(pair)
+    group = await startReplicas()
+    replicated = await createReplicatedStore(group)
   })
   afterAll(async () => {
     await replicated.close()
-    await pair.stop()
+    await group.stop()
   })
 
   const expectEqualTables = async (): Promise<void> => {
@@ -191,11 +191,11 @@ SELECT name, create_table_query FROM system.tables WHERE database = currentDatab
   })
 
   test('lets services learn of a choice before anything is loaded', async () => {
-    const { database, accounts } = pair.replicas[0].endpoint
+    const { database, accounts } = group.replicas[0].endpoint
     const set = createReplicaSet(
       { database, accounts },
       PATH,
-      pair.replicas.map(({ name, endpoint: { url } }) => ({ name, url })),
+      group.replicas.map(({ name, endpoint: { url } }) => ({ name, url })),
     )
     const [a, b] = set.members
     await withConnection(a!, (admin) => choose(admin, 0))

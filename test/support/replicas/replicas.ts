@@ -1,4 +1,4 @@
-/** Runs two engines that replicate tables through a ZooKeeper, as two servers with the accounts of clickhouse/config do. */
+/** Runs engines that replicate tables through a ZooKeeper, as servers with the accounts of clickhouse/config do. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { open, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -11,7 +11,11 @@ import {
   START,
   type LaunchOptions,
 } from '../../../src/clickhouse/embedded/launcher/protocol.js'
-import { createAddresses, getPort } from '../../../src/clickhouse/embedded/member.js'
+import {
+  createAddresses,
+  getPort,
+  type EngineAddress,
+} from '../../../src/clickhouse/embedded/member.js'
 import { sendStatement } from '../../../src/clickhouse/embedded/send-statement.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { packagePath } from '../../../src/lib/package-path.js'
@@ -35,17 +39,18 @@ export interface Replica {
   resume(): void
 }
 
-export interface Pair {
+export interface ReplicaGroup {
   readonly keeper: ZooKeeper
-  readonly replicas: readonly [Replica, Replica]
+  /** Two or more. */
+  readonly replicas: readonly [Replica, Replica, ...Replica[]]
   stop(): Promise<void>
 }
 
 const LAUNCHER = packagePath('dist/clickhouse/embedded/launcher/launcher.js')
-const PATCH = packagePath('test/support/pair/replicate.mjs')
+const PATCH = packagePath('test/support/replicas/replicate.mjs')
 const LIMITS = { serverMemory: 2 * 1024 ** 3, queryMemory: 1024 ** 3 }
 
-/** Returns why no pair can run here; undefined if one can. */
+/** Returns why no replicas can run here; undefined if they can. */
 export function findMissing(): string | undefined {
   try {
     return describeFile(findLibrary()) ?? findMissingZooKeeper()
@@ -55,23 +60,23 @@ export function findMissing(): string | undefined {
   }
 }
 
-/** Starts a ZooKeeper and two engines, `a` and `b`, each with an empty database. */
-export async function startPair(): Promise<Pair> {
+/** Starts a ZooKeeper and engines, `a`, `b` and so on, each with an empty database. */
+export async function startReplicas(count = 2): Promise<ReplicaGroup> {
   const folder = await createEngineFolder()
   const keeper = await startZooKeeper(path.join(folder, 'keeper'))
-  const [first, second] = await createAddresses(2)
-  const accounts = first!.endpoint.accounts
-  const create = (
-    name: string,
-    { endpoint, nativePort }: NonNullable<typeof first>,
-  ): Promise<Replica> =>
-    createReplica(name, {
-      folder: path.join(folder, name),
+  const addresses = await createAddresses(count)
+  const { accounts } = addresses[0]!.endpoint
+  const create = ({ endpoint, nativePort }: EngineAddress, n: number): Promise<Replica> =>
+    createReplica('abcdefgh'[n]!, {
+      folder: path.join(folder, 'abcdefgh'[n]!),
+      host: `127.0.0.${11 + n}`,
       endpoint: { ...endpoint, accounts },
       nativePort,
       keeperPort: keeper.port,
     })
-  const replicas = [await create('a', first!), await create('b', second!)] as const
+  const [first, second, ...others] = await Promise.all(addresses.map(create))
+  if (first === undefined || second === undefined) throw new RangeError('at least two replicas')
+  const replicas = [first, second, ...others] as const
   await Promise.all(replicas.map((replica) => replica.start()))
   for (const { endpoint } of replicas) {
     await sendStatement(endpoint, 'admin', `CREATE DATABASE ${endpoint.database}`, 60_000)
@@ -89,6 +94,8 @@ export async function startPair(): Promise<Pair> {
 
 interface ReplicaOptions {
   readonly folder: string
+  /** Where other replicas ask it. Clients reach it on 127.0.0.1. */
+  readonly host: string
   readonly endpoint: Endpoint
   readonly nativePort: number
   readonly keeperPort: number
@@ -123,12 +130,9 @@ async function createReplica(name: string, options: ReplicaOptions): Promise<Rep
   }
 }
 
-/** The host on which a replica is asked by others. Clients reach it on 127.0.0.1. */
-const getReplicaHost = (name: string): string => (name === 'a' ? '127.0.0.11' : '127.0.0.12')
-
 async function configure(
   name: string,
-  { folder, endpoint, keeperPort }: ReplicaOptions,
+  { folder, host, endpoint, keeperPort }: ReplicaOptions,
 ): Promise<void> {
   await writeConfiguration(folder, endpoint, LIMITS)
   await writeFile(path.join(folder, 'users.xml'), await readUsersFile(endpoint))
@@ -146,7 +150,7 @@ async function configure(
     .replace(
       '</clickhouse>',
       `  <listen_host>127.0.0.1</listen_host>
-  <listen_host>${getReplicaHost(name)}</listen_host>
+  <listen_host>${host}</listen_host>
   <background_fetches_pool_size>8</background_fetches_pool_size>
   <background_schedule_pool_size>32</background_schedule_pool_size>
 </clickhouse>`,
@@ -170,7 +174,7 @@ async function readReplicaFile(): Promise<string> {
 /** Starts the launcher of the embedded engine with the patch, and waits until the engine is ready. */
 async function launch(
   name: string,
-  { folder, endpoint, nativePort }: ReplicaOptions,
+  { folder, host, endpoint, nativePort }: ReplicaOptions,
 ): Promise<ChildProcess> {
   const port = getPort(endpoint)
   const options: LaunchOptions = {
@@ -183,7 +187,7 @@ async function launch(
   const lock = await open(path.join(folder, 'lock'), 'w+')
   const child = spawn(process.execPath, ['--import', PATCH, LAUNCHER, JSON.stringify(options)], {
     cwd: folder,
-    env: { HOME: folder, TZ: 'UTC', REPLICA_ADDRESS: `${getReplicaHost(name)}:${port}` },
+    env: { HOME: folder, TZ: 'UTC', REPLICA_ADDRESS: `${host}:${port}` },
     stdio: ['pipe', 'pipe', 'pipe', lock.fd],
     detached: true,
   })

@@ -1,21 +1,25 @@
-/** A service over a pair of replicas that is used while something happens to it, and how long it was felt. */
+/** A service over replicas that is used while something happens to it, and how long it was felt. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readChoice, SPREAD_MS } from '../../src/clickhouse/replicas/choice.js'
 import { findLacking } from '../../src/clickhouse/replicas/standby.js'
 import { sql, statement, string } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { countWaitingRows } from '../../src/ingest/loader/stream.js'
-import { startPair, type Pair, type Replica } from '../../test/support/pair/pair.js'
-import { createPairServices, type PairServices } from '../../test/support/pair/pair-service.js'
-import { findLongestGap, visit, type Visitors } from '../../test/support/pair/visitors.js'
+import {
+  startReplicas,
+  type ReplicaGroup,
+  type Replica,
+} from '../../test/support/replicas/replicas.js'
+import { createServices, type Services } from '../../test/support/replicas/services.js'
+import { findLongestGap, visit, type Visitors } from '../../test/support/replicas/visitors.js'
 import { until } from '../../test/support/until.js'
 import { formatTenths } from '../shared/figures.js'
 
 const PROJECT = 'shop'
 
-export interface UsedPair {
-  readonly pair: Pair
-  readonly services: PairServices
+export interface UsedReplicas {
+  readonly group: ReplicaGroup
+  readonly services: Services
   readonly visitors: Visitors
   readonly open: (replica: Replica) => Store
   /** Returns the replica that another one says is active, or itself. */
@@ -40,10 +44,10 @@ export interface Felt {
 const RATE = Number(process.env['RATE'] ?? 50)
 const SETTLE_MS = 3_000
 
-/** Starts a pair, services, and visits. @param count how many services */
-export async function usePair(count = 1): Promise<UsedPair> {
-  const pair = await startPair()
-  const services = await createPairServices(pair)
+/** Starts two replicas, services, and visits. @param count how many services */
+export async function useReplicas(count = 1): Promise<UsedReplicas> {
+  const group = await startReplicas()
+  const services = await createServices(group)
   const running = [await services.serve()]
   while (running.length < count) running.push(await services.serve())
   const run = async (...args: readonly string[]): Promise<string> =>
@@ -59,23 +63,23 @@ export async function usePair(count = 1): Promise<UsedPair> {
   const addresses = running.map(({ address }) => address)
   const visitors = visit({ addresses, publicToken, key, rate: RATE })
   await until(() => visitors.loaded.length > 1)
-  const stores = new Map(pair.replicas.map((one) => [one, services.openReplica(one)]))
+  const stores = new Map(group.replicas.map((one) => [one, services.openReplica(one)]))
   const open = (replica: Replica): Store => stores.get(replica)!
-  const getOther = ({ name }: Replica): Replica => pair.replicas.find((one) => one.name !== name)!
+  const getOther = ({ name }: Replica): Replica => group.replicas.find((one) => one.name !== name)!
   const findActive = async (asked?: Replica): Promise<Replica> => {
     if (asked === undefined) {
       // The first that answers.
-      return findActive(pair.replicas[0]).catch(() => findActive(pair.replicas[1]))
+      return findActive(group.replicas[0]).catch(() => findActive(group.replicas[1]))
     }
     const { rows } = await open(asked).admin.query<{ active: string }>(
       statement(
         sql`SELECT argMax(replica, toUInt32(extract(key, '[0-9]+$'))) AS active FROM leases WHERE startsWith(key, ${string('active/')})`,
       ),
     )
-    return pair.replicas.find(({ name }) => name === rows[0]?.active)!
+    return group.replicas.find(({ name }) => name === rows[0]?.active)!
   }
   return {
-    ...{ pair, services, visitors, open, findActive, getOther },
+    ...{ group, services, visitors, open, findActive, getOther },
     untilAlike: async () => {
       await until(async () => {
         const looks = [...stores.values()].map(({ admin }) => readChoice(admin))
@@ -98,7 +102,7 @@ export async function usePair(count = 1): Promise<UsedPair> {
     stop: async () => {
       await visitors.stop()
       await services.stop()
-      await pair.stop()
+      await group.stop()
     },
   }
 }

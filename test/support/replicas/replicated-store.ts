@@ -1,4 +1,4 @@
-/** A store on the two replicas of a pair, as its services would set it up. */
+/** A store on two replicas, as its services would set it up. */
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { ensureDatabase } from '../../../src/clickhouse/ensure-database.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
@@ -8,7 +8,7 @@ import { sql } from '../../../src/clickhouse/sql.js'
 import { select } from '../store/facts.js'
 import { ensureRollups } from '../store/loading.js'
 import { until } from '../until.js'
-import type { Pair, Replica } from './pair.js'
+import type { ReplicaGroup, Replica } from './replicas.js'
 
 export interface ReplicaStore {
   readonly replica: Replica
@@ -17,7 +17,7 @@ export interface ReplicaStore {
 }
 
 export interface ReplicatedStore {
-  /** By the order of the pair: the first is active at the start. */
+  /** In the order of the group: the first is active at the start. */
   readonly stores: readonly [ReplicaStore, ReplicaStore]
   /** Sets how many replicas must have an insert. */
   setQuorum(quorum: number): void
@@ -28,7 +28,7 @@ export interface ReplicatedStore {
 export const PATH = '/tallyhouse/test/shard1'
 
 /** Migrates the first replica, and makes the second one like it. */
-export async function createReplicatedStore({ replicas }: Pair): Promise<ReplicatedStore> {
+export async function createReplicatedStore({ replicas }: ReplicaGroup): Promise<ReplicatedStore> {
   let quorum = 2
   const open = (replica: Replica): ReplicaStore => {
     const endpoint: Endpoint = {

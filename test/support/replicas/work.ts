@@ -5,7 +5,7 @@ import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { DAY_MS } from '../../../src/lib/time.js'
 import { select } from '../store/facts.js'
-import type { PairServices } from './pair-service.js'
+import type { Services } from './services.js'
 
 export interface Work {
   /** Starts the nth work, after that which was started before: until it is done, however often it fails. */
@@ -23,7 +23,7 @@ const DAYS = 70
 const USERS = 40
 
 /** Creates the project and its events. */
-export async function startWork(services: PairServices, now = new Date()): Promise<Work> {
+export async function startWork(services: Services, now = new Date()): Promise<Work> {
   const deleted = new Set<string>()
   let keepDays = DAYS
   let last = Promise.resolve()

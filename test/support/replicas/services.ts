@@ -1,4 +1,4 @@
-/** Runs the service over a pair, as an operator does: with `replicas` in the file that CLUSTER names. */
+/** Runs the service over replicas, as an operator does: with `replicas` in the file that CLUSTER names. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -8,11 +8,11 @@ import { readConfig } from '../../../src/config/config.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { runCli, type CliResult } from '../cli/cli.js'
 import { until } from '../until.js'
-import type { Pair, Replica } from './pair.js'
+import type { ReplicaGroup, Replica } from './replicas.js'
 
-export interface PairServices {
+export interface Services {
   /** Starts a service, and resolves once it answers requests. */
-  serve(env?: NodeJS.ProcessEnv): Promise<PairService>
+  serve(env?: NodeJS.ProcessEnv): Promise<Service>
   /** Runs a command, as `tallyhouse cluster status`. */
   run(...args: readonly string[]): Promise<CliResult>
   /** Runs a command that has to succeed. Returns what it writes. */
@@ -25,7 +25,7 @@ export interface PairServices {
   stop(): Promise<void>
 }
 
-export interface PairService {
+export interface Service {
   readonly address: string
   /** All lines of its log. */
   readonly log: () => string
@@ -33,7 +33,7 @@ export interface PairService {
   stop(): Promise<void>
 }
 
-const writeClusterFile = ({ replicas }: Pair): string => `
+const writeClusterFile = ({ replicas }: ReplicaGroup): string => `
 database: ${replicas[0].endpoint.database}
 shards:
   - name: shard1
@@ -47,11 +47,11 @@ ${replicas
   )
   .join('')}`
 
-export async function createPairServices(pair: Pair): Promise<PairServices> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'pair-service-'))
+export async function createServices(group: ReplicaGroup): Promise<Services> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'replicated-service-'))
   const file = path.join(folder, 'cluster.yaml')
-  await writeFile(file, writeClusterFile(pair))
-  const { admin, writer, reader } = pair.replicas[0].endpoint.accounts
+  await writeFile(file, writeClusterFile(group))
+  const { admin, writer, reader } = group.replicas[0].endpoint.accounts
   const env = {
     CLUSTER: file,
     DATA_DIR: folder,
@@ -62,7 +62,7 @@ export async function createPairServices(pair: Pair): Promise<PairServices> {
     CLICKHOUSE_READER_USER: reader.username,
     CLICKHOUSE_READER_PASSWORD: reader.password,
   }
-  const services: PairService[] = []
+  const services: Service[] = []
   const stores: Store[] = []
   return {
     env,
@@ -91,7 +91,7 @@ export async function createPairServices(pair: Pair): Promise<PairServices> {
   }
 }
 
-async function startService(env: NodeJS.ProcessEnv): Promise<PairService> {
+async function startService(env: NodeJS.ProcessEnv): Promise<Service> {
   const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {
     env: { PATH: process.env['PATH'], PORT: '0', RATE_LIMIT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
