@@ -33,24 +33,30 @@ export interface Service {
   stop(): Promise<void>
 }
 
-const writeClusterFile = ({ replicas }: ReplicaGroup): string => `
+/** A server as a cluster file lists it. */
+type Listed = Pick<Replica, 'name' | 'endpoint' | 'nativePort'>
+
+const list = ({ name, endpoint, nativePort }: Listed, indent: string): string =>
+  `${indent}- name: ${name}
+${indent}  url: ${endpoint.url}
+${indent}  native: 127.0.0.1:${nativePort}
+`
+
+const writeClusterFile = ({ replicas }: ReplicaGroup, home: readonly Listed[]): string => `
 database: ${replicas[0].endpoint.database}
 shards:
-  - name: shard1
+${home.map((server) => list(server, '  ')).join('')}  - name: shard1
     replicas:
-${replicas
-  .map(
-    ({ name, endpoint, nativePort }) => `      - name: ${name}
-        url: ${endpoint.url}
-        native: 127.0.0.1:${nativePort}
-`,
-  )
-  .join('')}`
+${replicas.map((replica) => list(replica, '      ')).join('')}`
 
-export async function createServices(group: ReplicaGroup): Promise<Services> {
+/** @param home a shard on one server with the accounts of the replicas, in front of theirs */
+export async function createServices(
+  group: ReplicaGroup,
+  ...home: readonly Listed[]
+): Promise<Services> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'replicated-service-'))
   const file = path.join(folder, 'cluster.yaml')
-  await writeFile(file, writeClusterFile(group))
+  await writeFile(file, writeClusterFile(group, home))
   const { admin, writer, reader } = group.replicas[0].endpoint.accounts
   const env = {
     CLUSTER: file,
@@ -78,7 +84,8 @@ export async function createServices(group: ReplicaGroup): Promise<Services> {
       return service
     },
     openReplica: ({ name }) => {
-      const members = readConfig(env).clickhouse?.replicas?.members ?? []
+      const shards = readConfig(env).cluster?.shards ?? []
+      const members = shards.flatMap(({ endpoint: { replicas } }) => replicas?.members ?? [])
       const store = connectStore(members.find(({ replica }) => replica.name === name)!)
       stores.push(store)
       return store
