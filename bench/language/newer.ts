@@ -14,7 +14,9 @@ await withDataFolder((dataDir) =>
     pairs: [...NUMBER_PAIRS, ...GOAL_PAIRS, ...WORD_PAIRS, ...JOURNEY_PAIRS],
     table: 'cpu',
     prepare: async (store) => {
-      await store.admin.execute(statement(ADD_NUMBERS), { mutations_sync: '1' })
+      for (const one of ADD_NUMBERS) {
+        await store.admin.execute(statement(one), { mutations_sync: '1' })
+      }
       // Small parts do not say what their columns take.
       const merge = statement(sql`OPTIMIZE TABLE events FINAL`)
       await store.admin.execute(merge, { optimize_skip_merged_partitions: 1 })

@@ -1,5 +1,5 @@
 /** The generated year in SQL. A visit follows from its number, so each run has the same visits. */
-import { join, sql, uint64, type Sql } from '../../src/clickhouse/sql.js'
+import { join, sql, string, uint64, type Sql } from '../../src/clickhouse/sql.js'
 import { hashUserId } from '../../src/ingest/loader/steps/users/user-numbers.js'
 import { SESSION_ATTRIBUTES } from '../../src/model/event-fields.js'
 
@@ -91,15 +91,35 @@ SELECT
 FROM (${select(selectVisits(scale, slice))})
 ARRAY JOIN times AS at, names AS what, paths AS page`
 
+/** Properties with numbers that custom events get: `amount` has two decimals and many values, `quantity` few. */
+const NUMBERS = [
+  {
+    property: 'amount',
+    number: sql`toDecimal64(${writeRank(sql`500000`, sql`session, timestamp, 12`)}, 2) / 100`,
+  },
+  { property: 'quantity', number: writeRank(sql`200`, sql`session, timestamp, 13`) },
+]
+
 /**
- * Adds the property `amount`, a number with two decimals, to all custom events. The generated year is without it, so the data of other
- * figures stay. Rollups do not count it: no question may group by it.
+ * Adds these properties to all custom events, and counts the events by their values, if that is not done yet. The generated year is without
+ * them, so the data of other figures stay. Their users are not counted: no question may group by them.
  */
-export const ADD_NUMBERS: Sql = sql`
+export const ADD_NUMBERS: readonly Sql[] = NUMBERS.flatMap(({ property, number }) => {
+  const [name, dimension] = [string(property), string(`event:prop:${property}`)]
+  const count = (table: Sql, date: Sql): Sql => sql`
+INSERT INTO ${table}
+SELECT project_id, ${dimension}, properties[${name}] AS number, ${date} AS date, 0, count()
+FROM events WHERE mapContains(properties, ${name}) AND (SELECT count() = 0 FROM ${table} WHERE dimension = ${dimension})
+GROUP BY project_id, number, date`
+  return [
+    sql`
 ALTER TABLE events UPDATE properties = mapConcat(properties, CAST(
-  map('amount', toString(toDecimal64(${writeRank(sql`500000`, sql`session, timestamp, 12`)}, 2) / 100)),
-  'Map(LowCardinality(String), String)'))
-WHERE name != 'pageview' AND NOT mapContains(properties, 'amount')`
+  map(${name}, toString(${number})), 'Map(LowCardinality(String), String)'))
+WHERE name != 'pageview' AND NOT mapContains(properties, ${name})`,
+    count(sql`events_daily`, sql`toDate(timestamp)`),
+    count(sql`events_monthly`, sql`toStartOfMonth(timestamp)`),
+  ]
+})
 
 /** Inserts the same visits as sessions. */
 export const insertSessions = (

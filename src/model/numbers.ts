@@ -1,6 +1,6 @@
 /** The numbers in properties of events: what scans compute from them, and the metrics that follow. */
 import type { NumericMetric } from '../contract/api.js'
-import { and, numberedName, sql, string, uint32, type Sql } from '../clickhouse/sql.js'
+import { and, join, numberedName, sql, string, uint32, type Sql } from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
 import { isConversion } from './goals.js'
 
@@ -17,8 +17,10 @@ interface NumberSource {
 
 /** What a scan computes from the numbers of a source. Results of several scans are merged. */
 interface NumberStateRow {
-  /** Computes it from the rows of a group. */
+  /** Computes it from the events of a group. */
   readonly aggregate: (source: NumberSource) => Sql
+  /** Computes it from the values of the property in a group, see `readNumbers`. Absent if they do not say it. */
+  readonly ofValues?: Sql
   /** Merges the results of several groups. */
   readonly merge: (column: Sql) => Sql
   /** The result without any row. */
@@ -54,16 +56,21 @@ const merge =
   (column: Sql): Sql =>
     sql`${aggregate}(${column})`
 
+/** Whether a value is a number. */
+const IS_NUMBER = sql`isNotNull(number)`
+
 const STATES = {
   /** How many events have a number. */
   counted: {
     aggregate: (source) => sql`toInt64(countIf(${hasNumber(source)}))`,
+    ofValues: sql`sumIf(times, ${IS_NUMBER})`,
     merge: merge(sql`sum`),
     zero: sql`0`,
   },
   /** How many events have the property, but no number in it. */
   others: {
     aggregate: (source) => sql`toInt64(countIf(${hasOther(source)}))`,
+    ofValues: sql`sumIf(times, NOT ${IS_NUMBER})`,
     merge: merge(sql`sum`),
     zero: sql`0`,
   },
@@ -81,25 +88,29 @@ const STATES = {
       const number = getNumber(source)
       return condition === undefined ? sql`sum(${number})` : sql`sumIf(${number}, ${condition})`
     },
+    ofValues: sql`sum(ifNull(number, toDecimal128(0, 9)) * times)`,
     merge: merge(sql`sum`),
     zero: sql`toDecimal128(0, 9)`,
   },
   least: {
     aggregate: (source) => sql`minOrNullIf(${getNumber(source)}, ${hasNumber(source)})`,
+    ofValues: sql`min(number)`,
     merge: merge(sql`min`),
     zero: sql`CAST(NULL, 'Nullable(Decimal(38, 9))')`,
   },
   greatest: {
     aggregate: (source) => sql`maxOrNullIf(${getNumber(source)}, ${hasNumber(source)})`,
+    ofValues: sql`max(number)`,
     merge: merge(sql`max`),
     zero: sql`CAST(NULL, 'Nullable(Decimal(38, 9))')`,
   },
   /** How often each number occurs. */
   quantiles: {
     aggregate: (source) =>
-      sql`quantilesExactWeightedStateIf(${LEVELS})(${getNumber(source)}, 1, ${hasNumber(source)})`,
+      sql`quantilesExactWeightedStateIf(${LEVELS})(${getNumber(source)}, toUInt64(1), ${hasNumber(source)})`,
+    ofValues: sql`quantilesExactWeightedStateIf(${LEVELS})(assumeNotNull(number), toUInt64(times), ${IS_NUMBER})`,
     merge: merge(sql`quantilesExactWeightedMergeState(${LEVELS})`),
-    zero: sql`arrayReduce('quantilesExactWeightedState(${LEVELS})', CAST([], 'Array(Decimal(38, 9))'), CAST([], 'Array(UInt8)'))`,
+    zero: sql`arrayReduce('quantilesExactWeightedState(${LEVELS})', CAST([], 'Array(Decimal(38, 9))'), CAST([], 'Array(UInt64)'))`,
   },
 } as const satisfies Readonly<Record<string, NumberStateRow>>
 
@@ -125,6 +136,26 @@ export const getNumberColumn = ({ place, state }: NumberMeasure): Sql => nameCol
 /** Computes a measure from rows of events. */
 export const aggregateNumbers = (measure: NumberMeasure): Sql =>
   STATES[measure.state].aggregate(measure)
+
+/** Computes a measure from the values that `readNumbers` writes; undefined if they do not say it, and for the conversions of a goal. */
+export const aggregateValues = ({ state, goal }: NumberMeasure): Sql | undefined =>
+  goal === undefined ? (STATES[state] as NumberStateRow).ofValues : undefined
+
+/** A value with at most 18 decimals, which are more than the numbers of events keep. */
+const DECIMAL = sql`toDecimal128OrNull(value, 18)`
+
+/**
+ * Writes the rows of rollups by the values of a property as one row for each value: `number`, which is null if the value is no number, and
+ * `times`, how many events have it. A value is a number by the rule of the column `numbers` of events.
+ *
+ * @param keys the columns by which rows are kept apart
+ * @param rows the table with its WHERE
+ */
+export const readNumbers = (keys: readonly Sql[], rows: Sql): Sql => sql`(
+SELECT ${join([...keys, sql`value`])}, sum(pageviews + events) AS times,
+  if(ifNull(abs(${DECIMAL}) < 1000000000000000000, false) AND match(value, '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$'),
+    toDecimal128(round(assumeNotNull(${DECIMAL}), 9), 9), NULL) AS number
+FROM ${rows} GROUP BY ${join([...keys, sql`value`])} HAVING times > 0)`
 
 /** Merges a measure of several groups. @param column that of the measure */
 export const mergeNumbers = ({ state }: NumberMeasure, column: Sql): Sql =>

@@ -4,7 +4,7 @@ import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
 import { countConversions } from './goals.js'
 import { isOfEvents, isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
-import { aggregateNumbers } from './numbers.js'
+import { aggregateNumbers, aggregateValues } from './numbers.js'
 import { LIVE } from './rollup-table-sets.js'
 import {
   ROLLUPS,
@@ -186,8 +186,9 @@ export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup 
 
 /** Computes a measure from the rows of a group of a relation; undefined if the relation cannot answer it. */
 export function computeMeasure(name: RelationName, measure: Measure): Sql | undefined {
-  const { measures, hasEvents = false } = RELATIONS[name]
+  const { measures, hasEvents = false, rollup } = RELATIONS[name]
   if (!isOfEvents(measure)) return measures[measure]
+  if (rollup === 'events' && isOfNumbers(measure)) return aggregateValues(measure)
   if (!hasEvents) return undefined
   return isOfNumbers(measure) ? aggregateNumbers(measure) : countConversions(measure)
 }

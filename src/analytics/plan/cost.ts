@@ -189,9 +189,14 @@ function addScan(
     addRollup(work, scan, plan, sizes, keys)
     return
   }
+  // Most projects have one currency.
+  if (scan.isForCurrencies === true) {
+    work.select += 1
+    return
+  }
   addVisits(work, plan.query, sizes)
   const facts = estimateFacts(sizes, scan.periods)
-  const columns = countColumns(plan.query)
+  const columns = countColumns(plan.query, scan.measures)
   work.partition += facts.months
   if (scan.relation === 'sessions') {
     // The session's own columns: its start, end, counts and sign.
@@ -233,7 +238,7 @@ function addVisits(work: Sum, { predicate, period }: Query, sizes: ProjectSizes)
 
 function addRollup(
   work: Sum,
-  { relation, periods, measures, dimension }: RollupScan,
+  { relation, periods, measures, dimension, readsNumbers }: RollupScan,
   plan: Plan,
   sizes: ProjectSizes,
   keys: number | undefined,
@@ -247,6 +252,7 @@ function addRollup(
     pair === undefined
       ? countRollupRows(relation, dimension, periods, sizes)
       : countPairRows(plan.query, pair, relation, periods, sizes)
+  if (readsNumbers === true) work.sumRow += rows * SUM_ROWS_OF_NUMBER
   if (!measures.includes('users')) {
     work.sumRow += keys === undefined ? rows : Math.min(rows, keys * Math.max(dates, SUM_GRANULE))
     return
@@ -260,6 +266,9 @@ function addRollup(
   const sparse = pair === undefined ? 1 : SPARSE_PAIRS
   work.bitmapUser += sparse * users * matching * estimateShare(values, keys)
 }
+
+/** How many further rows of sums cost as much as to add up the rows of a value, and to read it as a number. Measured with 8 million events. */
+const SUM_ROWS_OF_NUMBER = 2
 
 /** Dense bitmaps cost little. With this many values, the bitmaps of a dimension are half as sparse as with many. */
 const HALF_SPARSE = 50

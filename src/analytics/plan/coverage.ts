@@ -2,7 +2,7 @@
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { type DimensionName, DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
-import type { Measure } from '../../model/measures.js'
+import { isOfNumbers, type Measure } from '../../model/measures.js'
 import { describeMetric } from '../../model/metrics.js'
 import { isNegation } from '../../model/operators.js'
 import { computeMeasure, type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
@@ -152,6 +152,10 @@ export interface RollupKey {
   readonly dimension: string
 }
 
+/** Lists the terms that a need reads beside those of its query: the property whose numbers it is about. */
+export const listTermsOfNeed = (need: Need): readonly Term[] =>
+  need !== 'groups' && isOfNumbers(need) ? [{ kind: 'property', name: need.property }] : []
+
 /** Whether rollups have the groups of a query. */
 export type RollupMatch =
   | { readonly kind: 'covered'; readonly key: RollupKey }
@@ -175,10 +179,14 @@ const cover = (subject: RollupSubject, dimension: string): RollupMatch => ({
   key: { subject, dimension },
 })
 
-/** Finds the rows of rollups for a query. They exist only if the query reads one dimension or property, or a pair of dimensions. */
-export function matchRollups(query: Query): RollupMatch {
+/**
+ * Finds the rows of rollups for a need of a query. They exist only if it reads one dimension or property, or a pair of dimensions. Numbers
+ * are read from the values of their property.
+ */
+export function matchRollups(query: Query, need: Need): RollupMatch {
   const { predicate } = query
-  const grouped = listGroupingTerms(query)
+  const counted = listTermsOfNeed(need)
+  const grouped = [...listGroupingTerms(query), ...counted]
   const terms = new Map([...listTerms(predicate), ...grouped].map((term) => [nameTerm(term), term]))
   const [first, ...others] = terms
   if (first === undefined) return cover('sessions', TOTAL)

@@ -1,6 +1,6 @@
 /** Divides the period of a query among relations: whole months and days, and the rest. */
 import { addDays, addMs, DAY_MS, SECOND_MS, startOfDay, startOfMonth } from '../../lib/time.js'
-import type { Measure } from '../../model/measures.js'
+import { isOfNumbers, type Measure } from '../../model/measures.js'
 import {
   type Grain,
   isPairRollup,
@@ -13,6 +13,7 @@ import type { Query } from '../request/query.js'
 import {
   canServe,
   findRejectionReason,
+  matchRollups,
   matchesEntries,
   matchesWholeSessions,
   type Need,
@@ -131,6 +132,8 @@ const listDays = (days: readonly Period[]): readonly Date[] =>
 /** The parts of the period that each relation answers for one need, and the reasons why other relations do not. */
 export interface Division {
   readonly need: Need
+  /** Whether rollups have the groups. */
+  readonly match: RollupMatch
   readonly periods: ReadonlyMap<RelationName, readonly Period[]>
   readonly rejections: ReadonlyMap<RelationName, string>
 }
@@ -143,14 +146,14 @@ export interface Division {
  */
 export function createDivider(
   query: Query,
-  match: RollupMatch,
   relations: readonly RelationName[],
   avoids: readonly Grain[],
 ): (need: Need) => Division {
   const known = new Map<string, Division>()
   return (need) => {
+    const match = matchRollups(query, need)
     const serving = relations.filter((one) => canServe(one, need) && mayHave(one, match))
-    const key = serving.join()
+    const key = JSON.stringify([match, serving])
     const division = known.get(key) ?? dividePeriod(need, query, match, serving, avoids)
     known.set(key, division)
     return { ...division, need }
@@ -191,7 +194,7 @@ function dividePeriod(
       rest = outside
     }
   }
-  return { need, periods, rejections }
+  return { need, match, periods, rejections }
 }
 
 /** Lists the starts of the buckets of a zone, at which periods are cut; none for other queries. */
@@ -210,26 +213,44 @@ export function buildScans(
   relation: RelationName,
   divisions: readonly Division[],
   query: Query,
-  match: RollupMatch,
 ): readonly Scan[] {
-  const reads: { readonly periods: readonly Period[]; readonly needs: Need[] }[] = []
+  const reads: (RowsOfNeeds & { readonly needs: Need[] })[] = []
   for (const division of divisions) {
     const { need } = division
-    const periods = division.periods.get(relation)
-    if (periods === undefined) continue
-    const same = reads.find((read) => arePeriodsEqual(read.periods, periods))
-    if (same === undefined) reads.push({ periods, needs: [need] })
+    const rows = findRows(relation, division)
+    if (rows === undefined) continue
+    const same = reads.find((read) => areRowsSame(read, rows))
+    if (same === undefined) reads.push({ ...rows, needs: [need] })
     else same.needs.push(need)
   }
-  return reads.map(({ periods, needs }) => ({
+  return reads.map(({ needs, ...rows }) => ({
     relation,
     measures: needs.filter(isMeasure),
     makesGroups: needs.includes('groups'),
-    periods,
     filteredBy: chooseFilter(relation, query),
-    ...(isRollup(relation) && match.kind === 'covered' ? { dimension: match.key.dimension } : {}),
+    ...rows,
   }))
 }
+
+/** The rows of a relation that some needs read. */
+type RowsOfNeeds = Pick<Scan, 'periods' | 'dimension' | 'readsNumbers'>
+
+function findRows(
+  relation: RelationName,
+  { need, match, periods: ofRelations }: Division,
+): RowsOfNeeds | undefined {
+  const periods = ofRelations.get(relation)
+  if (periods === undefined || !isRollup(relation) || match.kind !== 'covered') {
+    return periods && { periods }
+  }
+  const readsNumbers = isMeasure(need) && isOfNumbers(need)
+  return { periods, dimension: match.key.dimension, ...(readsNumbers ? { readsNumbers } : {}) }
+}
+
+const areRowsSame = (one: RowsOfNeeds, other: RowsOfNeeds): boolean =>
+  one.dimension === other.dimension &&
+  one.readsNumbers === other.readsNumbers &&
+  arePeriodsEqual(one.periods, other.periods)
 
 /** Lists the reasons why a relation is not read, each with the measures that it concerns. */
 export function listRejections(

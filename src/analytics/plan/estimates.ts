@@ -2,6 +2,7 @@
 import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { DAY_MS, startOfMonth } from '../../lib/time.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
+import type { Measure } from '../../model/measures.js'
 import { findPair, type Pair } from '../../model/pairs.js'
 import type { MonthSize, ProjectSizes } from '../../model/project-sizes.js'
 import { type RelationName, RELATIONS } from '../../model/relations.js'
@@ -10,7 +11,7 @@ import { countBuckets } from '../request/buckets.js'
 import type { Predicate } from '../request/filters.js'
 import type { Period } from '../request/period.js'
 import type { GroupedBy, Query } from '../request/query.js'
-import { listGroupingTerms, listTerms, nameTerm, type Term } from './coverage.js'
+import { listGroupingTerms, listTerms, listTermsOfNeed, nameTerm, type Term } from './coverage.js'
 import { countDays } from './divide-period.js'
 
 const LONGEST_MONTH_MS = 31 * DAY_MS
@@ -174,9 +175,13 @@ export function estimateShare(values: number, keys: number | undefined): number 
 /** How many other columns cost as much to read as the map of all properties of an event. */
 const COLUMNS_OF_PROPERTIES = 6
 
-/** Counts the columns of facts that a query groups and filters by. */
-export const countColumns = (query: Query): number =>
-  countColumnsOf([...listTerms(query.predicate), ...listGroupingTerms(query)])
+/** Counts the columns of facts that a query groups and filters by, and has numbers of. */
+export const countColumns = (query: Query, measures: readonly Measure[]): number =>
+  countColumnsOf([
+    ...listTerms(query.predicate),
+    ...listGroupingTerms(query),
+    ...measures.flatMap(listTermsOfNeed),
+  ])
 
 export const countColumnsOf = (terms: readonly Term[]): number =>
   [...new Set(terms.map(nameTerm))]

@@ -24,6 +24,13 @@ export interface Scan {
   readonly filteredBy: 'columns' | 'entry' | 'value' | 'events'
   /** For a rollup, the `dimension` of the rows that are read; `event:prop` for those of all properties. */
   readonly dimension?: string
+  /** Whether the values of a property are read as numbers. Present for rollups only. */
+  readonly readsNumbers?: true
+  /**
+   * Whether it is read only if the events of its months have several currencies. Its measures are the currencies of numbers, which are
+   * needed only to refuse sums over several.
+   */
+  readonly isForCurrencies?: true
 }
 
 /** A relation that would have been cheaper, and the reason why it is not read for these measures. */

@@ -23,7 +23,7 @@ import type { Predicate } from '../request/filters.js'
 import { isByProject, type Grouping, type Query } from '../request/query.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 import { estimateCost } from './cost.js'
-import { listTerms, matchRollups, type Need } from './coverage.js'
+import { listTerms, type Need } from './coverage.js'
 import {
   buildScans,
   createDivider,
@@ -40,6 +40,7 @@ import {
   type NewUsersPlan,
   type Plan,
   type RowSource,
+  type Scan,
   type UserCounting,
 } from './plan.js'
 
@@ -77,11 +78,10 @@ function choosePlan(
   sizes: ProjectSizes,
   width: number,
 ): Plan {
-  const ways = [...listPlans(query, relations)].map(([name, plan]) => ({
-    name,
-    plan,
-    ...estimateCost(plan, sizes, width),
-  }))
+  const ways = [...listPlans(query, relations)].map(([name, found]) => {
+    const plan = width === 1 ? sparingCurrencies(found) : found
+    return { name, plan, ...estimateCost(plan, sizes, width) }
+  })
   const [usual] = ways
   const considered = ways.toSorted((one, other) => one.ms - other.ms)
   const [cheapest] = considered
@@ -114,6 +114,22 @@ const toSingleStep = ({ ranking: _, ...plan }: Plan): Plan => ({
   scans: mergeSteps(plan),
   userCounting: { kind: 'all' },
 })
+
+/**
+ * Returns a plan that reads the currencies of numbers from events only if there are several, where rollups have the numbers. They are those of
+ * one shard: different shards may have different ones.
+ */
+function sparingCurrencies(plan: Plan): Plan {
+  const { scans } = plan
+  if (isByProject(plan.query) || !scans.some(({ readsNumbers }) => readsNumbers === true))
+    return plan
+  const isSpared = ({ measures }: Scan): boolean =>
+    measures.length > 0 && measures.every((one) => isOfNumbers(one) && one.state === 'currencies')
+  return {
+    ...plan,
+    scans: scans.map((scan) => (isSpared(scan) ? { ...scan, isForCurrencies: true } : scan)),
+  }
+}
 
 function isReadingDaysLikelyToPay(plan: Plan, sizes: ProjectSizes): boolean {
   return listScans(plan)
@@ -255,10 +271,9 @@ function planMeasures(
   isWithoutGoals = false,
 ): Plan {
   const rows = ROW_SOURCES[query.grouping.kind]
-  const match = matchRollups(query)
-  const divide = createDivider(query, match, relations, avoids)
+  const divide = createDivider(query, relations, avoids)
   const scan = (divisions: readonly Division[]) =>
-    relations.flatMap((relation) => buildScans(relation, divisions, query, match))
+    relations.flatMap((relation) => buildScans(relation, divisions, query))
 
   const asked = listMeasures(query)
   const measures = isWithoutGoals ? withoutGoals(asked) : asked

@@ -12,6 +12,7 @@ import {
 import {
   getColumn,
   getNothing,
+  isOfNumbers,
   MEASURE_COLUMNS,
   mergeMeasure,
   type Measure,
@@ -107,7 +108,7 @@ function writeMeasuredGroups(
   const measures = listMeasures(scans)
   // If several scans provide users, their users are united as bitmaps.
   const areBitmaps = scans.filter((scan) => scan.measures.includes('users')).length > 1
-  if (context.query.grouping.kind === 'none') {
+  if (context.query.grouping.kind === 'none' && !areNumbersApart(scans)) {
     const parts = scans.map((scan) => {
       const columns = scan.measures.map((measure) => selectMeasure(scan, measure, areBitmaps))
       return { ...scan, select: writeScan(context, scan, columns) }
@@ -140,6 +141,12 @@ function writeMeasuredGroups(
   const keysOfRows = listKeys(context.query)
   return sql`SELECT ${join([...keysOfRows, ...united, ...marks])} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY ${join(keysOfRows)}${isRow}`
 }
+
+/** Whether several scans provide the same measure of numbers. They do not all add up. */
+const areNumbersApart = (scans: readonly Scan[]): boolean =>
+  listMeasures(scans).some(
+    (one) => isOfNumbers(one) && scans.filter(({ measures }) => measures.includes(one)).length > 1,
+  )
 
 /** A scan of one row, with the measures that it provides. */
 interface TotalPart {

@@ -5,6 +5,7 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { isOfEvents } from '../../model/measures.js'
 import { STRING_OPERATORS } from '../../model/operators.js'
+import { readNumbers } from '../../model/numbers.js'
 import { readValue } from '../../model/pairs.js'
 import { RELATIONS } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
@@ -66,22 +67,44 @@ export function writeScan(
   const rows =
     dimension === undefined
       ? writeFacts(context, scan, filters)
-      : writeRows(context, relation, [
-          selectDimension(dimension),
-          selectPeriods(relation, periods),
-          ...filters,
-        ])
+      : writeRollup(context, scan, dimension, filters)
   return sql`SELECT ${join([...nameKeys(query, groupKeys), ...columns])} FROM ${rows}${grouped}`
+}
+
+function writeRollup(
+  context: StatementContext,
+  { relation, periods, readsNumbers }: Scan,
+  dimension: string,
+  filters: readonly Sql[],
+): Sql {
+  const isMeant = [selectDimension(dimension), selectPeriods(relation, periods), ...filters]
+  const rows = writeRows(context, relation, isMeant)
+  if (readsNumbers !== true) return rows
+  const { kind } = context.query.grouping
+  const { dayKey = sql`month` } = RELATIONS[relation]
+  const keys = kind === 'interval' ? [dayKey] : kind === 'project' ? [sql`project_id`] : []
+  return readNumbers(keys, rows)
 }
 
 /** Writes the rows of a scan of facts, with their conversions if they are counted. */
 function writeFacts(
   context: StatementContext,
-  { relation, measures, periods }: Scan,
+  { relation, measures, periods, isForCurrencies }: Scan,
   filters: readonly Sql[],
 ): Sql {
-  const rows = writeRowsWithin(context, relation, periods, filters)
+  const isRead = isForCurrencies === true ? [hasSeveralCurrencies(context)] : []
+  const rows = writeRowsWithin(context, relation, periods, [...filters, ...isRead])
   return measures.some(isOfEvents) ? joinGoals(context, rows) : rows
+}
+
+/** Whether the events of the months of a query have several currencies. ClickHouse computes it first, and then reads nothing if they have not. */
+function hasSeveralCurrencies(context: StatementContext): Sql {
+  const { start, end } = context.query.period
+  const rows = writeRows(context, 'events_monthly', [
+    selectDimension(`${PROPERTY_PREFIX}currency`),
+    sql`month >= toStartOfMonth(${writeBound(start)}) AND month <= toDate(${writeBound(end)}) AND value != ''`,
+  ])
+  return sql`(SELECT uniqExact(value) > 1 FROM ${rows})`
 }
 
 /** Selects the rows of a dimension of a rollup, or those of all properties. */

@@ -1,9 +1,11 @@
 /** Metrics over the numbers of a property: exact values, what is left out, and what is refused. */
-import { beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { NumericMetric } from '../../../src/contract/api.js'
+import { ALL_RELATIONS, FACTS, type RelationName } from '../../../src/model/relations.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { withDatabase } from '../../support/store/database.js'
-import { createWorld, runQuery, type PartialRequest } from '../../support/world/world.js'
+import { deleteUser } from '../../support/store/loading.js'
+import { createWorld, NOW, runQuery, send, type PartialRequest } from '../../support/world/world.js'
 
 const database = withDatabase()
 let project: StoredProject
@@ -124,4 +126,77 @@ test('rows by currency, counts, and numbers that are no amounts are not refused'
   expect(byCurrency.data.map(({ metrics }) => metrics)).toEqual([{ sum: 20.29 }, { sum: 5 }])
   const others = await ask({ metrics: [of('count'), { ...of('sum', 'items'), money: false }] })
   expect(others.data[0]!.metrics).toEqual({ count: 4, sum: 6 })
+})
+
+describe('numbers that rollups have', () => {
+  const METRICS = [
+    'sum',
+    'avg',
+    'min',
+    'max',
+    'median',
+    'p75',
+    'p90',
+    'p95',
+    'p99',
+    'count',
+  ] as const
+  const TEXTS = ['1e3', '-2.50', '0.1234567894', '1000000000000000000', '-0', '01', '.5', ' 1', '']
+  let one: StoredProject
+  const buy = (day: number, amount: string, currency: string | undefined, user = `u${amount}`) => ({
+    ...{ timestamp: `2026-0${1 + (day % 3)}-0${1 + (day % 9)}T10:00:00Z`, user_id: user },
+    properties: { amount, ...(currency === undefined ? {} : { currency }) },
+  })
+  beforeAll(async () => {
+    one = await createWorld(database.store, [
+      ...TEXTS.flatMap((text, i) => [buy(i, text, 'EUR'), buy(i + 4, text, undefined)]),
+      ...NUMBERS.map((amount, i) => buy(i, String(amount), 'EUR')),
+      buy(2, '777', 'EUR', 'gone'),
+    ])
+    await deleteUser(database.store, one.id, 'gone')
+  })
+  const askOf = (asked: Partial<PartialRequest>, relations: readonly RelationName[]) =>
+    runQuery(
+      database.store,
+      one,
+      {
+        date_range: ['2026-01-01', '2026-03-31'],
+        metrics: ['events', ...METRICS.map((metric) => of(metric))],
+        ...asked,
+      },
+      NOW,
+      undefined,
+      relations,
+    )
+
+  test.each<[string, Partial<PartialRequest>]>([
+    ['in all', {}],
+    ['of a part of the months', { date_range: ['2026-01-03', '2026-03-04'] }],
+    ['of days of a zone', { time_zone: 'Europe/Vienna', date_range: ['2026-01-03', '2026-03-04'] }],
+    ['by day', { group_by: ['interval:day'] }],
+    ['by month in a zone', { group_by: ['interval:month'], time_zone: 'America/New_York' }],
+    ['by value', { group_by: ['event:prop:amount'] }],
+    ['of some values', { filters: [{ property: 'amount', operator: 'contains', value: ['1'] }] }],
+    ['and those of another period', { compare: ['2025-12-01', '2026-02-20'] }],
+    ['with totals', { group_by: ['interval:week'], include: { totals: true } }],
+  ])('are those of the events: %s', async (_what, asked) => {
+    const found = await askOf(asked, ALL_RELATIONS)
+    expect(found).toEqual(await askOf(asked, FACTS))
+    expect(found.metadata?.numbers[0]?.counted).toBeGreaterThan(0)
+  })
+
+  test('are refused once events of theirs have a second currency', async () => {
+    const before = await askOf({}, ALL_RELATIONS)
+    await send(database.store, one, [
+      { timestamp: '2026-02-01T10:00:00Z', user_id: 'x', properties: { currency: 'USD' } },
+      {
+        timestamp: '2026-02-01T10:00:00Z',
+        user_id: 'x',
+        properties: { amount: 'no', currency: 'CHF' },
+      },
+    ])
+    expect((await askOf({}, ALL_RELATIONS)).data).toEqual(before.data)
+    await send(database.store, one, [buy(1, '5', 'USD')])
+    await expect(askOf({}, ALL_RELATIONS)).rejects.toThrow(REFUSED)
+  })
 })

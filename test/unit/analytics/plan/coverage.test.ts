@@ -5,6 +5,7 @@ import {
   matchesEntries,
   matchesWholeSessions,
   matchRollups,
+  type Need,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
 import {
@@ -48,8 +49,8 @@ const withoutPlan = 'no rollup counts events without event:prop:plan'
 const any = { filtersOperator: 'or' } as const
 
 /** Returns the key by which rollups are read for a query, or the reason why none can be. */
-function match(given: Given): RollupKey | string {
-  const found = matchRollups(query(given))
+function match(given: Given, need: Need = 'groups'): RollupKey | string {
+  const found = matchRollups(query(given), need)
   return found.kind === 'covered' ? found.key : found.reason
 }
 
@@ -230,10 +231,41 @@ describe('matchRollups', () => {
   })
 })
 
+describe('numbers, which are read from the values of their property', () => {
+  const amount: Need = { state: 'sum', property: 'amount', place: 0 }
+  const ofAmount: RollupKey = { subject: 'events', dimension: 'event:prop:amount' }
+  test.each<[string, Given, RollupKey | string]>([
+    ['of all events', {}, ofAmount],
+    ['by buckets of time', { group_by: ['interval:auto'] }, ofAmount],
+    ['by the property itself', { group_by: ['event:prop:amount'] }, ofAmount],
+    [
+      'filtered by the property itself',
+      {
+        filters: [
+          { type: 'event', properties: [{ property: 'amount', value: '1', operator: 'notEq' }] },
+        ],
+      },
+      ofAmount,
+    ],
+    [
+      'by another property',
+      { group_by: ['event:prop:plan'] },
+      'no rollup combines event:prop:plan and event:prop:amount',
+    ],
+    [
+      'filtered by a dimension',
+      { filters: [city] },
+      'no rollup combines city and event:prop:amount',
+    ],
+  ])('%s', (_what, given, want) => {
+    expect(match(given, amount)).toEqual(want)
+  })
+})
+
 /** Lists the rollups and plain facts that have a measure, with the reason why each cannot be read, if any. */
 function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
   const asked = query(given, period)
-  const found = matchRollups(asked)
+  const found = matchRollups(asked, measure)
   const reasons = ALL_RELATIONS.filter(
     (one) =>
       RELATIONS[one].measures[measure] !== undefined &&
@@ -247,7 +279,7 @@ function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
 function findReasonOfPairs(given: Given, measure: NamedMeasure): string | undefined {
   const asked = query(given, JANUARY)
   const relation = measure === 'users' ? 'pair_users_monthly' : 'pairs_monthly'
-  return findRejectionReason(relation, measure, asked, matchRollups(asked))
+  return findRejectionReason(relation, measure, asked, matchRollups(asked, measure))
 }
 
 const browser: Filter = { type: 'browser', ...oneOf }
@@ -481,7 +513,8 @@ describe('sessions alone', () => {
     ['visits by an attribute', { metrics: ['bounce_rate'], group_by: ['city'] }, undefined],
   ])('%s', (_what, given, want) => {
     const asked = query(given, JANUARY)
-    expect(findRejectionReason('whole_sessions', 'users', asked, matchRollups(asked))).toBe(want)
+    const found = matchRollups(asked, 'users')
+    expect(findRejectionReason('whole_sessions', 'users', asked, found)).toBe(want)
   })
 })
 

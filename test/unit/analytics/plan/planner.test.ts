@@ -15,6 +15,7 @@ import type {
   AnalyticsQueryRequest,
   Filter,
   GoalMetric,
+  NumericMetric,
   SortDirection,
 } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
@@ -50,12 +51,14 @@ const describeScan = ({
   dimension,
   filteredBy,
   periods,
+  isForCurrencies,
 }: Scan): string =>
   [
     `${relation}(${measures.map((one) => (typeof one === 'string' ? one : 'numbers')).join()})${makesGroups ? ' groups' : ''}`,
     ...(dimension === undefined ? [] : [`of ${dimension}`]),
     `by ${filteredBy}`,
     `in ${periods.map(({ start, end }) => `${short(start)}..${short(end)}`).join(' + ')}`,
+    ...(isForCurrencies === true ? ['if there are several currencies'] : []),
   ].join(' ')
 const describeScans = (plan: Plan): readonly string[] => listScans(plan).map(describeScan)
 
@@ -559,6 +562,54 @@ describe('conversions', () => {
     expect(conversions?.map((one) => one.reads.map(({ relation }) => relation))).toEqual([
       ['pairs_monthly', 'pair_users_monthly'],
     ])
+  })
+})
+
+describe('numbers', () => {
+  const sum = (property: 'amount' | 'items', money: boolean): NumericMetric => ({
+    ...{ metric: 'sum', of: `event:prop:${property}`, as: property },
+    ...(money ? {} : { money }),
+  })
+  test.each<[string, Given, Bounds, readonly string[]]>([
+    [
+      'are read from the values of their properties in whole months',
+      { metrics: [sum('amount', false), sum('items', false)] },
+      MONTHS,
+      [
+        'events_monthly(numbers,numbers,numbers) of event:prop:amount by value in 02-01..04-01',
+        'events_monthly(numbers,numbers,numbers) of event:prop:items by value in 02-01..04-01',
+        'events(numbers,numbers,numbers,numbers,numbers,numbers) by columns in 01-30T12h..02-01 + 04-01..04-02T06h',
+      ],
+    ],
+    [
+      'beside other metrics, by day',
+      { metrics: ['events', sum('amount', false)], group_by: ['interval:day'] },
+      JANUARY,
+      [
+        'sessions_daily(events) of total by value in 01-01..02-01',
+        'events_daily(numbers,numbers,numbers) of event:prop:amount by value in 01-01..02-01',
+      ],
+    ],
+    [
+      'that are amounts have their currencies from events',
+      { metrics: [sum('amount', true)] },
+      JANUARY,
+      [
+        'events_monthly(numbers,numbers,numbers) of event:prop:amount by value in 01-01..02-01',
+        'events(numbers) by columns in 01-01..02-01 if there are several currencies',
+      ],
+    ],
+    [
+      'by a dimension come from events',
+      { metrics: [sum('amount', true)], group_by: ['country'] },
+      JANUARY,
+      [
+        'sessions_monthly() groups of country by value in 01-01..02-01',
+        'events(numbers,numbers,numbers,numbers) by columns in 01-01..02-01',
+      ],
+    ],
+  ])('%s', (_what, given, period, want) => {
+    expect(describeScans(planQuery(resolve(given, period)))).toEqual(want)
   })
 })
 
