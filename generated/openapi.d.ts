@@ -3720,6 +3720,12 @@ export interface components {
              * @example value
              */
             readonly filteredBy: string | null;
+            /**
+             * @description When it is read at all; absent if it always is. `several_currencies`: if pre-computed counts say that the events of these months have
+             *     several currencies.
+             * @example several_currencies
+             */
+            readonly onlyIf?: string;
         };
         /**
          * Rejected relation

@@ -89,7 +89,9 @@ function estimateRows(plan: Plan, sizes: ProjectSizes, width: number): number {
   )
 }
 
-function estimateScannedRows({ relation, dimension, periods }: Scan, sizes: ProjectSizes): number {
+function estimateScannedRows(scan: Scan, sizes: ProjectSizes): number {
+  const { relation, dimension, periods, isForCurrencies } = scan
+  if (isForCurrencies === true) return 0
   if (dimension !== undefined) return countRollupRows(relation, dimension, periods, sizes)
   const { events, visits } = estimateFacts(sizes, periods)
   return relation === 'events' ? events : visits

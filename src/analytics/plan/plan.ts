@@ -163,6 +163,8 @@ export interface Read extends Pick<Scan, 'dimension'> {
   readonly periods: readonly ShownPeriod[]
   /** As in the plan; null for a query without filters. */
   readonly filteredBy: Scan['filteredBy'] | null
+  /** When it is read at all; absent if it always is. */
+  readonly onlyIf?: 'several_currencies'
 }
 
 /** A description of each part of a `NewUsersPlan`. */
@@ -200,13 +202,7 @@ export function describePlan(plan: Plan): PlanDescription {
   const isFiltered = !isEmptyFilter(query.predicate)
   return {
     period: formatPeriod(query.period),
-    reads: listScans(plan).map(({ relation, dimension, measures, periods, filteredBy }) => ({
-      relation,
-      ...(dimension === undefined ? {} : { dimension }),
-      measures: measures.map(nameMeasure),
-      periods: periods.map(formatPeriod),
-      filteredBy: isFiltered ? filteredBy : null,
-    })),
+    reads: listScans(plan).map((scan) => describeScan(scan, isFiltered)),
     rejected: rejected.map(({ relation, measures, reason }) => ({
       relation,
       measures: measures.map(nameMeasure),
@@ -227,6 +223,18 @@ export function describePlan(plan: Plan): PlanDescription {
     ...(plan.ranking === undefined ? {} : { ranking: describePlan(plan.ranking) }),
   }
 }
+
+const describeScan = (
+  { relation, dimension, measures, periods, filteredBy, isForCurrencies }: Scan,
+  isFiltered: boolean,
+): Read => ({
+  relation,
+  ...(dimension === undefined ? {} : { dimension }),
+  measures: measures.map(nameMeasure),
+  periods: periods.map(formatPeriod),
+  filteredBy: isFiltered ? filteredBy : null,
+  ...(isForCurrencies === true ? { onlyIf: 'several_currencies' } : {}),
+})
 
 function nameMeasure(measure: Measure): string {
   if (isOfNumbers(measure)) return describeNumbers(measure)

@@ -52,11 +52,12 @@ export const formatNewUsers = (parts: NewUsersDescription | undefined): readonly
 
 /** Formats one line for a relation, and another for each further part of the period. */
 function formatRead(read: Read): readonly (readonly string[])[] {
-  const { relation, dimension = '-', measures, filteredBy, periods } = read
+  const { relation, dimension = '-', measures, filteredBy, periods, onlyIf } = read
+  const condition = onlyIf === undefined ? '' : ', if there are several'
   const first = [
     LABELS[relation] ?? relation,
     dimension,
-    formatPurpose(measures),
+    `${formatPurpose(measures)}${condition}`,
     filteredBy === null ? '-' : FILTERED_BY[filteredBy],
   ]
   return periods.map((period, i) => [

@@ -1712,6 +1712,11 @@ class PlannedRead(TypedDict):
     `events` of each session. `null` without filters.
     """
 
+    onlyIf: NotRequired[str]
+    """When it is read at all; absent if it always is. `several_currencies`: if pre-computed counts say that the events of these months have
+    several currencies.
+    """
+
 
 class RejectedRelation(TypedDict):
     """A cheaper table that is not read."""

@@ -572,13 +572,15 @@ describe('numbers', () => {
   })
   test.each<[string, Given, Bounds, readonly string[]]>([
     [
-      'are read from the values of their properties in whole months',
+      'are read from the values of their properties in whole months and days',
       { metrics: [sum('amount', false), sum('items', false)] },
       MONTHS,
       [
         'events_monthly(numbers,numbers,numbers) of event:prop:amount by value in 02-01..04-01',
         'events_monthly(numbers,numbers,numbers) of event:prop:items by value in 02-01..04-01',
-        'events(numbers,numbers,numbers,numbers,numbers,numbers) by columns in 01-30T12h..02-01 + 04-01..04-02T06h',
+        'events_daily(numbers,numbers,numbers) of event:prop:amount by value in 01-31..02-01 + 04-01..04-02',
+        'events_daily(numbers,numbers,numbers) of event:prop:items by value in 01-31..02-01 + 04-01..04-02',
+        'events(numbers,numbers,numbers,numbers,numbers,numbers) by columns in 01-30T12h..01-31 + 04-02..04-02T06h',
       ],
     ],
     [
@@ -610,6 +612,15 @@ describe('numbers', () => {
     ],
   ])('%s', (_what, given, period, want) => {
     expect(describeScans(planQuery(resolve(given, period)))).toEqual(want)
+  })
+
+  test('have no such condition across shards, which may have different currencies', () => {
+    const query = resolve({ metrics: [sum('amount', true)] }, JANUARY)
+    const listConditions = (width: number): readonly unknown[] =>
+      describePlan(planQuery(query, ALL_RELATIONS, undefined, width)).reads.map(
+        ({ onlyIf }) => onlyIf,
+      )
+    expect([1, 3].map(listConditions)).toEqual([[undefined, 'several_currencies'], [undefined]])
   })
 })
 
