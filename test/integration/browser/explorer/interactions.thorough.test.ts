@@ -119,7 +119,8 @@ describeExplorer('on the explorer', (started) => {
       await clickRow('devices', 'Firefox')
       const any = await step(explorer, () => page.select('select[name=join]', 'or'))
       expect(any.state).toMatchObject({ join: 'or' })
-      const negated = await step(explorer, () => button(page, 'Country is Germany').click())
+      await page.click('.pill')
+      const negated = await step(explorer, () => button(page, 'Exclude instead').click())
       expect(JSON.parse(negated.state['filters']!)).toEqual([
         ['country', 'is_not', 'DE'],
         ['browser', 'is', 'Firefox'],
@@ -160,7 +161,8 @@ describeExplorer('on the explorer', (started) => {
         'pro866.7%+14.3%',
         'free733.3%−12.5%',
       ])
-      await act(() => button(page, 'Visit with event signup').click())
+      await page.click('.pill')
+      await act(() => button(page, 'Exclude instead').click())
       expect(await readCards()).toEqual(['59', '148', '0'])
     }))
 
