@@ -35,40 +35,42 @@ export function Bar({ name, live, source, project, goals, totals, ...parts }: Ba
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
     <header class="bar" ref={ref}>
-      <SkipLink />
-      <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
-      {parts.access.project !== undefined && (
-        <a class="control" href="/explore">
-          All projects
-        </a>
-      )}
-      <button
-        class="now"
-        title="Users in the last five minutes. Shows the last 30, minute by minute."
-        aria-pressed={state.period === LIVE}
-        onClick={() => change(set({ period: LIVE, interval: 'auto' }))}
-      >
-        {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
-        {users === 1 ? 'user' : 'users'} now
-      </button>
-      <PeriodMenu {...parts} now={source.now} />
-      <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
-        More
-      </button>
-      <div class={hasMore ? 'rest open' : 'rest'}>
-        <ComparisonMenu {...parts} />
-        <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
-        <FilterMenu {...source} change={change} />
+      <div class="row">
+        <SkipLink />
+        <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
+        {parts.access.project !== undefined && (
+          <a class="control" href="/explore">
+            All projects
+          </a>
+        )}
         <button
-          class="control"
-          onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
+          class="now"
+          title="Users in the last five minutes. Shows the last 30, minute by minute."
+          aria-pressed={state.period === LIVE}
+          onClick={() => change(set({ period: LIVE, interval: 'auto' }))}
         >
-          Funnel
+          {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
+          {users === 1 ? 'user' : 'users'} now
         </button>
-        <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
-        <Search {...parts} {...source} />
-        {/* At the end, since it comes when the goals are known, and would move what is behind it. */}
-        <GoalMenu {...parts} goals={goals} />
+        <PeriodMenu {...parts} now={source.now} />
+        <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
+          More
+        </button>
+        <div class={hasMore ? 'rest open' : 'rest'}>
+          <ComparisonMenu {...parts} />
+          <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
+          <FilterMenu {...source} change={change} />
+          <button
+            class="control"
+            onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
+          >
+            Funnel
+          </button>
+          <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
+          <Search {...parts} {...source} />
+          {/* At the end, since it comes when the goals are known, and would move what is behind it. */}
+          <GoalMenu {...parts} goals={goals} />
+        </div>
       </div>
       <FilterPills {...parts} source={source} />
     </header>
