@@ -39,13 +39,16 @@ export function describeFailure(refusal: Refusal | undefined): Failure {
   if (status === 401) {
     return { message: `The key is not accepted: ${message}`, needsKey: true, canRetry: false }
   }
-  const canRetry = status === 429 || status >= 500
+  const canRetry = mayPass(status)
   return {
     message: canRetry ? putWait(message, retryAfter) : message,
     needsKey: false,
     canRetry,
   }
 }
+
+/** Whether a failure with this status may be over by the next time. Any other is a refusal: the same query is refused again. */
+export const mayPass = (status: number): boolean => status === 429 || status >= 500
 
 /** A sentence for programs, which read headers. */
 const ABOUT_HEADER = /[^.]*\bRetry-After\.$/

@@ -1,5 +1,6 @@
 /** The responses that the page keeps, by query, so that it requests only what changed. */
 import type { BatchResult, Query } from './contract.js'
+import { mayPass } from './failure.js'
 
 /** How long a kept response counts as fresh. */
 const FRESH_MS = 4 * 60_000
@@ -7,7 +8,7 @@ const FRESH_MS = 4 * 60_000
 const FRESH_NOW_MS = 9_000
 
 export interface Responses {
-  /** Lists the queries without a fresh response. */
+  /** Lists the queries without a fresh response. A refusal stays: only another query may have another response. */
   readonly listMissing: (queries: readonly Query[], now: Date) => readonly Query[]
   /** Keeps the results of queries. */
   readonly keep: (queries: readonly Query[], results: readonly BatchResult[], now: Date) => void
@@ -31,16 +32,17 @@ export function createResponses(): Responses {
     clear: () => kept.clear(),
     listMissing: (queries, now) =>
       queries.filter((query) => {
-        const at = get(query)?.at
+        const found = get(query)
+        if (found === undefined) return true
+        const { status } = found.result
+        if (status !== 200) return mayPass(status)
         const isFreshFor = query.id === 'now' ? FRESH_NOW_MS : FRESH_MS
-        return at === undefined || now.getTime() - at.getTime() > isFreshFor
+        return now.getTime() - found.at.getTime() > isFreshFor
       }),
     keep: (queries, results, at) => {
       for (const result of results) {
         const query = queries.find(({ id }) => id === result.id)
-        // A failure may be over by the next time.
-        if (query !== undefined)
-          kept.set(identify(query), { result, at: result.status === 200 ? at : new Date(0) })
+        if (query !== undefined) kept.set(identify(query), { result, at })
       }
       for (const [id] of kept) {
         if (kept.size <= MAX_RESPONSES) break

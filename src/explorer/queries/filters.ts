@@ -8,7 +8,7 @@ import {
   isEventField,
   isNegation,
   isPageField,
-  OPPOSITES,
+  negate,
   toApiFilter,
   type Field,
   type FieldFilter,
@@ -52,7 +52,7 @@ const keepsVisits = ({ field }: FieldFilter, goal: string | undefined): boolean 
 function selectVisits(filter: FieldFilter): Filter {
   const { operator } = filter
   if (!isNegation(operator)) return { type: 'visit', filters: [toApiFilter(filter)] }
-  const excluded = toApiFilter({ ...filter, operator: OPPOSITES[operator] })
+  const excluded = toApiFilter(negate(filter))
   return { type: 'group', operator: 'not', filters: [{ type: 'visit', filters: [excluded] }] }
 }
 

@@ -1,5 +1,5 @@
 /** What people do on the page, as changes of its state. */
-import { OPPOSITES, type FieldFilter } from './filters.js'
+import type { FieldFilter } from './filters.js'
 import { DEFAULT_STATE, listCardMetrics, type Details, type ExplorerState } from './state.js'
 
 /** A change of the state. */
@@ -39,16 +39,17 @@ export const removeFilter =
   (index: number): Change =>
   (state) => ({ ...state, filters: state.filters.filter((_, i) => i !== index) })
 
-/** Makes a filter its opposite, or back. If there is a filter like the opposite, that one gets the values. */
-export const negateFilter =
-  (index: number): Change =>
+/** Replaces a filter. If there is another one on the same field with the same operator, that one gets the values. @param index its place among the filters */
+export const replaceFilter =
+  (index: number, replacement: FieldFilter): Change =>
   (state) => {
     const { filters } = state
-    const filter = filters[index]
-    if (filter === undefined) return state
-    const negated = { ...filter, operator: OPPOSITES[filter.operator] }
+    if (filters[index] === undefined) return state
     const others = filters.filter((_, i) => i !== index)
-    return { ...state, filters: mergeFilter(others, negated) ?? filters.with(index, negated) }
+    return {
+      ...state,
+      filters: mergeFilter(others, replacement) ?? filters.with(index, replacement),
+    }
   }
 
 /** Chooses a goal, or none: its metrics then leave the chart. */

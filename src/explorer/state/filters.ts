@@ -97,6 +97,12 @@ export const isPageField = (field: Field): boolean =>
 export const isNegation = (operator: FilterOperator): boolean =>
   operator === 'is_not' || operator === 'contains_not'
 
+/** The filter that holds where another does not. */
+export const negate = (filter: FieldFilter): FieldFilter => ({
+  ...filter,
+  operator: OPPOSITES[filter.operator],
+})
+
 /** Builds the filter of the API, a condition on one event. `contains` ignores upper and lower case, and how paths are encoded. */
 export function toApiFilter({ field, operator, values }: FieldFilter): Filter {
   if (isChosenField(field)) {

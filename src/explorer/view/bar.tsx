@@ -2,18 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { GoalList } from '../../contract/management-api.js'
 import type { Project, Query } from '../client/contract.js'
-import { describeFilter } from '../queries/filters.js'
-import {
-  chooseGoal,
-  clearFilters,
-  negateFilter,
-  removeFilter,
-  set,
-  type Change,
-} from '../state/changes.js'
+import { chooseGoal, set } from '../state/changes.js'
 import { LIVE } from '../state/state.js'
 import { Select, SkipLink } from './controls.js'
 import { FilterMenu, type ConditionSource } from './filter-menu.js'
+import { FilterPills } from './filter-pills.js'
 import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
@@ -42,42 +35,44 @@ export function Bar({ name, live, source, project, goals, totals, ...parts }: Ba
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
     <header class="bar" ref={ref}>
-      <SkipLink />
-      <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
-      {parts.access.project !== undefined && (
-        <a class="control" href="/explore">
-          All projects
-        </a>
-      )}
-      <button
-        class="now"
-        title="Users in the last five minutes. Shows the last 30, minute by minute."
-        aria-pressed={state.period === LIVE}
-        onClick={() => change(set({ period: LIVE, interval: 'auto' }))}
-      >
-        {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
-        {users === 1 ? 'user' : 'users'} now
-      </button>
-      <PeriodMenu {...parts} now={source.now} />
-      <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
-        More
-      </button>
-      <div class={hasMore ? 'rest open' : 'rest'}>
-        <ComparisonMenu {...parts} />
-        <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
-        <FilterMenu {...source} change={change} />
+      <div class="row">
+        <SkipLink />
+        <h1 title={name}>{name === '' ? 'Tallyhouse' : name}</h1>
+        {parts.access.project !== undefined && (
+          <a class="control" href="/explore">
+            All projects
+          </a>
+        )}
         <button
-          class="control"
-          onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
+          class="now"
+          title="Users in the last five minutes. Shows the last 30, minute by minute."
+          aria-pressed={state.period === LIVE}
+          onClick={() => change(set({ period: LIVE, interval: 'auto' }))}
         >
-          Funnel
+          {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
+          {users === 1 ? 'user' : 'users'} now
         </button>
-        <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
-        <Search {...parts} {...source} />
-        {/* At the end, since it comes when the goals are known, and would move what is behind it. */}
-        <GoalMenu {...parts} goals={goals} />
+        <PeriodMenu {...parts} now={source.now} />
+        <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
+          More
+        </button>
+        <div class={hasMore ? 'rest open' : 'rest'}>
+          <ComparisonMenu {...parts} />
+          <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
+          <FilterMenu {...source} change={change} />
+          <button
+            class="control"
+            onClick={() => change(set({ funnel: { within: 'visit', steps: [] } }))}
+          >
+            Funnel
+          </button>
+          <ShareMenu {...{ ...parts, project, totals }} asked={source.state} />
+          <Search {...parts} {...source} />
+          {/* At the end, since it comes when the goals are known, and would move what is behind it. */}
+          <GoalMenu {...parts} goals={goals} />
+        </div>
       </div>
-      <FilterPills {...parts} />
+      <FilterPills {...parts} source={source} />
     </header>
   )
 }
@@ -150,72 +145,4 @@ export function useScrollPadding() {
     return () => observer.disconnect()
   }, [])
   return ref
-}
-
-const JOIN_NAMES = [
-  ['and', 'All must match'],
-  ['or', 'At least one must match'],
-] as const
-
-/** The button that adds filters; on a phone that with which it comes. A search that got the focus would open the keyboard of a phone. */
-const findFilterButton = (): HTMLElement | undefined =>
-  [...document.querySelectorAll<HTMLElement>('.filter > summary, button.more')].find((one) =>
-    one.checkVisibility(),
-  )
-
-/** The filters of the page, each of which can be negated and removed. */
-function FilterPills({ state, change }: Parts) {
-  const { filters, join, goal } = state
-  const list = useRef<HTMLUListElement>(null)
-  // Where the focus goes after a change that takes the button away.
-  const next = useRef<number | undefined>(undefined)
-  useEffect(() => {
-    if (next.current === undefined) return
-    const pills = list.current?.querySelectorAll<HTMLElement>('.pill') ?? []
-    const target = pills[Math.min(next.current, pills.length - 1)]
-    next.current = undefined
-    ;(target ?? findFilterButton())?.focus()
-  }, [filters])
-  const changeAt = (index: number, make: Change): void => {
-    next.current = index
-    change(make)
-  }
-  if (filters.length === 0) return null
-  return (
-    <ul ref={list} class="pills" aria-label="Filters">
-      {filters.map((filter, i) => (
-        <li key={`${filter.field} ${filter.operator}`}>
-          <button
-            class="pill"
-            title="Negate this filter"
-            onClick={() => changeAt(i, negateFilter(i))}
-          >
-            {describeFilter(filter, goal)}
-          </button>
-          <button
-            aria-label={`Remove: ${describeFilter(filter, goal)}`}
-            onClick={() => changeAt(i, removeFilter(i))}
-          >
-            ×
-          </button>
-        </li>
-      ))}
-      {filters.length > 1 && (
-        <>
-          <li>
-            <Select
-              label="How many filters must match"
-              name="join"
-              options={JOIN_NAMES}
-              value={join}
-              onChange={(chosen) => change(set({ join: chosen }))}
-            />
-          </li>
-          <li>
-            <button onClick={() => changeAt(0, clearFilters)}>Clear all</button>
-          </li>
-        </>
-      )}
-    </ul>
-  )
 }

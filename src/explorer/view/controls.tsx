@@ -30,7 +30,7 @@ export function Select<Value extends string>({
         name={name}
         value={value}
         disabled={disabledBecause !== undefined}
-        title={disabledBecause}
+        title={disabledBecause ?? options.find(([one]) => one === value)?.[1]}
         onChange={({ currentTarget }) => {
           const [chosen] = options.find(([one]) => one === currentTarget.value) ?? []
           if (chosen !== undefined) onChange(chosen)

@@ -53,38 +53,23 @@ export function FilterMenu({ change, ...source }: ConditionSource & Pick<Parts, 
 interface ConditionFormProps extends ConditionSource {
   /** Whether it is looked at, so that values are asked for. */
   readonly isOpen: boolean
+  /** The condition to begin with; absent for a new one. */
+  readonly edited?: FieldFilter
   readonly onCondition: (condition: FieldFilter) => void
 }
 
 /** Asks for a condition: a field, an operator, and a value, or some of a list. */
-export function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormProps) {
-  const [field, setField] = useState('page:path')
-  const [operator, setOperator] = useState<FilterOperator>('is')
-  const [text, setText] = useState('')
-  const [typed, type] = useDebounced(text, setText)
-  const [chosen, setChosen] = useState<readonly string[]>([])
-  const segments = useList(source.api, isOpen ? source.projectId : undefined, 'segments')
-  const values = useValues(source, field, text.trim(), isOpen)
-  const operators = listOperators(field)
-  const asked = operators.includes(operator) ? operator : 'is'
-  const listValues = (): readonly string[] => {
-    if (isChosenField(field)) return chosen
-    const name = typed.trim()
-    const isPart = asked.startsWith('contains')
-    return [(isPart ? undefined : values.find((one) => isNamed(field, one, name))) ?? name]
-  }
-  const clear = (): void => {
-    type('')
-    setChosen([])
-  }
-  const names = segments.map(({ name }) => name)
+export function ConditionForm({ isOpen, edited, onCondition, ...source }: ConditionFormProps) {
+  const draft = useDraft(source, isOpen, edited)
+  const { field, operator, chosen, operators, options, segments, typed } = draft
+  const isChosen = isChosenField(field)
   return (
     <form
       class="condition"
       onSubmit={(event) => {
         event.preventDefault()
-        clear()
-        onCondition({ field, operator: asked, values: listValues() })
+        draft.clear()
+        onCondition({ field, operator, values: draft.listValues() })
       }}
     >
       <label>
@@ -92,25 +77,77 @@ export function ConditionForm({ isOpen, onCondition, ...source }: ConditionFormP
         <FieldSelect
           field={field}
           properties={source.properties}
-          hasSegments={names.length > 0}
-          onChange={(next) => {
-            clear()
-            setField(next)
-          }}
+          hasSegments={segments.length > 0}
+          onChange={draft.setField}
         />
       </label>
-      <OperatorSelect operators={operators} chosen={asked} onChange={setOperator} />
-      {isChosenField(field) ? (
-        <Choices {...{ field, chosen }} options={CHOICES[field] ?? names} onChange={setChosen} />
-      ) : (
-        <ValueInput {...{ field, values, typed, type }} />
+      <OperatorSelect operators={operators} chosen={operator} onChange={draft.setOperator} />
+      {options.length > 0 && <Choices {...{ field, chosen, options }} onChange={draft.setChosen} />}
+      {!isChosen && (
+        <ValueInput
+          {...{ field, typed }}
+          values={draft.values}
+          isRequired={chosen.length === 0}
+          type={draft.type}
+        />
       )}
-      <button class="control" type="submit" disabled={isChosenField(field) && chosen.length === 0}>
-        Add
+      <button class="control" type="submit" disabled={isChosen && chosen.length === 0}>
+        {edited === undefined ? 'Add' : 'Save'}
       </button>
     </form>
   )
 }
+
+/**
+ * Keeps what a form has so far. Values are chosen where there is a list of them, and typed elsewhere. Of an edited condition with
+ * several values, some can be taken back, and another one can be typed.
+ */
+function useDraft(source: ConditionSource, isOpen: boolean, edited: FieldFilter | undefined) {
+  const begun = edited?.values ?? []
+  const [only] =
+    edited !== undefined && begun.length === 1 && !isChosenField(edited.field) ? begun : []
+  const [field, setField] = useState(edited?.field ?? 'page:path')
+  const [operator, setOperator] = useState<FilterOperator>(edited?.operator ?? 'is')
+  const [text, setText] = useState(only === undefined ? '' : nameValue(field, only))
+  const [typed, type] = useDebounced(text, setText)
+  const [chosen, setChosen] = useState(only === undefined ? begun : [])
+  const own = edited?.field === field ? begun : []
+  const lists = useList(source.api, isOpen ? source.projectId : undefined, 'segments')
+  const segments = unite(
+    lists.map(({ name }) => name),
+    edited?.field === 'segment' ? begun : [],
+  )
+  const values = useValues(source, field, text.trim(), isOpen)
+  const operators = listOperators(field)
+  const asked = operators.includes(operator) ? operator : 'is'
+  const several = only === undefined ? own : []
+  const clear = (): void => {
+    type('')
+    setChosen([])
+  }
+  const listValues = (): readonly string[] => {
+    const name = typed.trim()
+    if (isChosenField(field) || (name === '' && chosen.length > 0)) return chosen
+    const isPart = asked.startsWith('contains')
+    const found = isPart ? undefined : [...own, ...values].find((one) => isNamed(field, one, name))
+    return unite(chosen, [found ?? name])
+  }
+  return {
+    ...{ field, chosen, typed, values, operators, segments, type, clear, listValues },
+    ...{ setOperator, setChosen },
+    operator: asked,
+    options: isChosenField(field) ? (CHOICES[field] ?? segments) : several,
+    setField: (next: string) => {
+      clear()
+      setField(next)
+    },
+  }
+}
+
+/** All of some values and of others, each once. */
+const unite = (some: readonly string[], others: readonly string[]): readonly string[] => [
+  ...new Set([...some, ...others]),
+]
 
 const listNumbers = (from: number, to: number, digits: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, i) => String(from + i).padStart(digits, '0'))
@@ -123,7 +160,7 @@ const CHOICES: Readonly<Record<ChosenField, readonly string[] | undefined>> = {
 }
 
 interface ChoicesProps {
-  readonly field: ChosenField
+  readonly field: string
   readonly options: readonly string[]
   readonly chosen: readonly string[]
   readonly onChange: (chosen: readonly string[]) => void
@@ -132,7 +169,7 @@ interface ChoicesProps {
 /** Chooses any number of values. */
 function Choices({ field, options, chosen, onChange }: ChoicesProps) {
   return (
-    <fieldset class={`choices of-${field}`}>
+    <fieldset class={isChosenField(field) ? `choices of-${field}` : 'choices'}>
       <legend>{nameField(field)}</legend>
       {options.map((value) => (
         <label key={value} class="control">
@@ -157,11 +194,12 @@ interface ValueInputProps {
   /** The values that are suggested. */
   readonly values: readonly string[]
   readonly typed: string
+  readonly isRequired: boolean
   readonly type: (text: string) => void
 }
 
 /** Asks for a value, and suggests those of the period. */
-function ValueInput({ field, values, typed, type }: ValueInputProps) {
+function ValueInput({ field, values, typed, isRequired, type }: ValueInputProps) {
   const listId = useId()
   return (
     <>
@@ -171,7 +209,7 @@ function ValueInput({ field, values, typed, type }: ValueInputProps) {
           class="control"
           name="filter-value"
           list={listId}
-          required
+          required={isRequired}
           autocomplete="off"
           maxLength={200}
           value={typed}
@@ -235,7 +273,9 @@ function FieldSelect({ field: chosen, properties, hasSegments, onChange }: Field
     ...PANELS.map(({ id, name, tabs }) => {
       const own = tabs.map((one) => one.id).filter(isFilterField)
       const ofEvents = id === 'events' ? properties.map((one) => PROPERTY_PREFIX + one) : []
-      return [name, [...own, ...ofEvents]] as const
+      // The one that is chosen may be of no event of the period.
+      const isOne = id === 'events' && chosen.startsWith(PROPERTY_PREFIX)
+      return [name, unite([...own, ...ofEvents], isOne ? [chosen] : [])] as const
     }),
     ['Time', ['weekday', 'hour']] as const,
     ['Project', hasSegments ? ['segment'] : []] as const,

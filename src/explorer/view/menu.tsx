@@ -1,4 +1,4 @@
-/** A menu: a button, and what it opens beside it. Escape closes it, and so does leaving it. */
+/** A menu: a button, and what it opens beside it. Escape closes it, and so does leaving it. A focus inside of it goes to its button. */
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { hasLeft } from './use-reading.js'
@@ -9,14 +9,23 @@ interface MenuProps {
   /** What it is called, if not by its text. */
   readonly label?: string
   readonly class?: string
+  /** The class of its button. */
+  readonly button?: string
+  /** What is said of the button where one points at it, if it is not called by its label. */
+  readonly title?: string
   readonly onToggle?: (isOpen: boolean) => void
   /** The content, which may close the menu. */
   readonly children: (close: () => void) => ComponentChildren
 }
 
-export function Menu({ text, label, class: name = '', onToggle, children }: MenuProps) {
+export function Menu({ text, label, title, onToggle, children, ...classes }: MenuProps) {
+  const { class: name = '', button = 'control' } = classes
   const menu = useRef<HTMLDetailsElement>(null)
-  const close = (): void => menu.current?.removeAttribute('open')
+  const close = (): void => {
+    const hadFocus = menu.current?.contains(document.activeElement) === true
+    menu.current?.removeAttribute('open')
+    if (hadFocus) menu.current?.querySelector('summary')?.focus()
+  }
   return (
     <details
       ref={menu}
@@ -27,11 +36,10 @@ export function Menu({ text, label, class: name = '', onToggle, children }: Menu
         event.preventDefault()
         event.stopPropagation()
         close()
-        menu.current.querySelector('summary')?.focus()
       }}
       onFocusOut={(event) => hasLeft(event) && close()}
     >
-      <summary class="control" aria-label={label} title={label}>
+      <summary class={button} aria-label={label} title={title ?? label ?? text}>
         {text}
       </summary>
       {/* It takes the focus of clicks between its buttons, so that they do not close it. */}

@@ -115,20 +115,22 @@ function OverviewBar({ state, change, now, view, look, projects, isAsking }: Ove
   const parts = { state, change, ownZone: ZONE }
   return (
     <header class="bar" ref={ref}>
-      <SkipLink />
-      <h1>All projects</h1>
-      <PeriodMenu {...parts} now={now} />
-      <ComparisonMenu {...parts} />
-      <ZoneMenu {...parts} isAsking={isAsking} />
-      {orgs.length > 0 && (
-        <Select
-          label="Organization"
-          name="org"
-          options={[['', 'All organizations'], ...orgs.map((org) => [org, org] as const)]}
-          value={view.org}
-          onChange={(org) => look({ org })}
-        />
-      )}
+      <div class="row">
+        <SkipLink />
+        <h1>All projects</h1>
+        <PeriodMenu {...parts} now={now} />
+        <ComparisonMenu {...parts} />
+        <ZoneMenu {...parts} isAsking={isAsking} />
+        {orgs.length > 0 && (
+          <Select
+            label="Organization"
+            name="org"
+            options={[['', 'All organizations'], ...orgs.map((org) => [org, org] as const)]}
+            value={view.org}
+            onChange={(org) => look({ org })}
+          />
+        )}
+      </div>
     </header>
   )
 }

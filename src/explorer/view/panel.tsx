@@ -152,6 +152,7 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
       group: value,
       label,
       count: metrics[metric] ?? 0,
+      users: metrics.users ?? 0,
       before: compared?.metrics[metric] ?? undefined,
       change: compared?.change[metric] ?? undefined,
       others: others.map((one) => metrics[one]),
@@ -166,7 +167,7 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
         isCompared={comparison !== undefined}
         bars={bars}
         longest={Math.max(...bars.map(({ count }) => count))}
-        whole={totals?.metrics[metric] ?? 0}
+        whole={totals?.metrics.users ?? 0}
         isOld={isOld}
       />
       {others.length > 0 && (isPageField(field) || isEventField(field)) && (
@@ -213,6 +214,7 @@ function NewAndReturning({ response, isOld }: NewAndReturningProps) {
         group,
         label: <span class="label">{group}</span>,
         count,
+        users: count,
       }))}
       longest={users}
       whole={users}
@@ -226,6 +228,7 @@ interface Bar {
   readonly group: string
   readonly label: ComponentChildren
   readonly count: number
+  readonly users: number
   /** Its count in the other period, and the change from there; undefined if there is none. */
   readonly before?: number | undefined
   readonly change?: number | undefined
@@ -243,7 +246,7 @@ interface BarsProps {
   readonly bars: readonly Bar[]
   /** The count whose bar has the full width. */
   readonly longest: number
-  /** The count that shares are of. */
+  /** The users that shares are of: all that the filters leave. */
   readonly whole: number
   readonly isOld: boolean
 }
@@ -266,7 +269,11 @@ function ChangeOfBar({
   )
 }
 
-/** A table of groups: each a bar, a value and its share. */
+/** Says what a share is in absolute numbers. */
+const describeShare = (users: number, whole: number): string =>
+  `${METRICS.users.format(users)} of ${METRICS.users.format(whole)} users`
+
+/** A table of groups: each a bar, a value and the share of users in it. */
 function Bars(props: BarsProps) {
   const { title, metric, others = [], isCompared, bars, longest, whole, isOld } = props
   return (
@@ -276,7 +283,7 @@ function Bars(props: BarsProps) {
           <th scope="col">{title}</th>
           <th scope="col">{METRICS[metric].name}</th>
           <th scope="col" class="share">
-            <span class="hidden">Share</span>
+            {metric === 'users' ? <span class="hidden">Share</span> : 'of users'}
           </th>
           {isCompared && (
             <th scope="col">
@@ -291,7 +298,7 @@ function Bars(props: BarsProps) {
         </tr>
       </thead>
       <tbody>
-        {bars.map(({ group, label, count, before, change, others: values = [] }) => (
+        {bars.map(({ group, label, count, before, change, others: values = [], users }) => (
           <tr key={group} data-value={group}>
             <th scope="row">
               <span
@@ -303,7 +310,9 @@ function Bars(props: BarsProps) {
             <td>
               <Value metric={metric} value={count} />
             </td>
-            <td class="share">{formatShare(count, whole)}</td>
+            <td class="share" title={describeShare(users, whole)}>
+              {formatShare(users, whole)}
+            </td>
             {isCompared && (
               <td>
                 <ChangeOfBar {...{ metric, count, before, change }} />

@@ -77,14 +77,27 @@ interface AskingOptions {
   readonly attempt?: number
 }
 
+/** How the last round ended. */
+interface Settled {
+  readonly round?: object
+  /** What the request that failed was about, and why it did; undefined if it did not. */
+  readonly queries?: readonly Query[]
+  readonly failure?: Failure | undefined
+}
+
 /** Sends the queries that have no response yet, whenever they change. */
 export function useMissing({ api, responses, queries, now, attempt = 0 }: AskingOptions): Asking {
   const [first] = useState(() => ({ begun: begin(api, queries) }))
   // Each change of the queries begins a round. The page is asking until that round is settled, from the first moment on.
   const round = useMemo(() => ({}), [api, queries, attempt])
-  const [settled, setSettled] = useState<{ round?: object; failure?: Failure | undefined }>({})
+  const [settled, setSettled] = useState<Settled>({})
   const [, draw] = useState({})
   useEffect(() => {
+    // The same request would be refused again.
+    if (settled.queries === queries && settled.failure?.canRetry === false) {
+      setSettled({ ...settled, round })
+      return
+    }
     const missing = responses.listMissing(queries, now())
     const begun = first.begun ?? begin(api, missing)
     first.begun = undefined
@@ -104,7 +117,7 @@ export function useMissing({ api, responses, queries, now, attempt = 0 }: Asking
       (error: unknown) => {
         if (abort.signal.aborted) return
         const failure = error instanceof ApiFailure ? error.failure : describeFailure(undefined)
-        setSettled({ round, failure })
+        setSettled({ round, queries, failure })
       },
     )
     return () => abort.abort()

@@ -82,7 +82,7 @@ const response = (id: string, status = 200): BatchResult => ({
 })
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000)
 
-test('a response is asked again when it is no longer fresh, or was a failure', () => {
+test('a response is asked again when it is no longer fresh, or was a failure that may pass', () => {
   const [now, cards, chart] = [ask('now', 'live'), ask('cards', 'today'), ask('chart', 'live')]
   const responses = createResponses()
   const all = [now, cards]
@@ -93,6 +93,12 @@ test('a response is asked again when it is no longer fresh, or was a failure', (
   responses.keep([chart], [response('chart', 503)], at(241))
   expect(responses.listMissing([chart], at(242))).toEqual([chart])
   expect(responses.get(chart)?.result.status).toBe(503)
+  responses.keep([chart], [response('chart', 429)], at(242))
+  expect(responses.listMissing([chart], at(243))).toEqual([chart])
+  for (const status of [400, 403, 404, 422]) {
+    responses.keep([chart], [response('chart', status)], at(243))
+    expect(responses.listMissing([chart], at(9999))).toEqual([])
+  }
   responses.clear()
   expect(responses.listMissing([cards], at(241))).toEqual([cards])
 })

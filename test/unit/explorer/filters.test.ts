@@ -1,8 +1,8 @@
 /** Filters of the page, and those of the API that they stand for. */
 import { expect, test } from '@jest/globals'
 import { describeFilter, describeVisits } from '../../../src/explorer/queries/filters.js'
-import { negateFilter } from '../../../src/explorer/state/changes.js'
-import { toApiFilter, type FieldFilter } from '../../../src/explorer/state/filters.js'
+import { replaceFilter } from '../../../src/explorer/state/changes.js'
+import { negate, toApiFilter, type FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
@@ -115,7 +115,8 @@ test.each<[string, index: number, readonly FieldFilter[], readonly FieldFilter[]
   ],
   ['that is not there changes nothing', 1, [GERMANY], [GERMANY]],
 ])('a filter that is negated %s', (_what, index, filters, want) => {
-  const state = negateFilter(index)({ ...DEFAULT_STATE, filters })
+  const negated = negate(filters[index] ?? GERMANY)
+  const state = replaceFilter(index, negated)({ ...DEFAULT_STATE, filters })
   expect(state).toEqual({ ...DEFAULT_STATE, filters: want })
 })
 

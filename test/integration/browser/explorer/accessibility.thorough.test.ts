@@ -130,6 +130,33 @@ describeExplorer('the explorer', (started) => {
     await close()
   })
 
+  test.each([1280, 1400, 1551, 1640])(
+    'what takes much room in the bar is cut on a screen of %i pixels, and said where one points at it',
+    async (width) => {
+      const { service, browser } = started()
+      const dates =
+        '?period=2026-01-31T10:00:00Z..2026-02-28T23:00:00Z&compare=2025-12-12T10:00:00Z..2026-01-28T23:00:00Z'
+      const long = 'a-goal-whose-name-is-as-long-as-names-of-goals-are'
+      const path = `/a-path/${long}/${long}`
+      const filters = `[["page:path","is","${path}"]]`
+      const query = `${dates}&zone=America/Argentina/Buenos_Aires&goal=${long}&filters=${filters}`
+      const { page, close } = await openExplorer(browser, service, query)
+      await page.setViewport({ width, height: 800 })
+      await page.waitForSelector('select[name=goal]')
+      const heights = `['.row', '.pills'].map((one) => document.querySelector(one).offsetHeight)`
+      for (const height of (await page.evaluate(heights)) as readonly number[]) {
+        expect(height).toBeLessThan(50)
+      }
+      expect(await page.evaluate(`document.documentElement.scrollWidth`)).toBe(width)
+      const [period] = await readTexts(page, '.period summary')
+      expect(period).toMatch(/2026.*2026/)
+      expect(await readAttribute(page, '.period summary', 'title')).toBe(period)
+      expect(await readAttribute(page, 'select[name=goal]', 'title')).toBe(`Goal: ${long}`)
+      expect(await readAttribute(page, '.pill', 'title')).toBe(`Edit: Visit with path ${path}`)
+      await close()
+    },
+  )
+
   test('axe finds nothing on the form for the key', async () => {
     const page = await started().browser.newPage()
     await page.goto(`${started().service.address}/explore`)

@@ -163,10 +163,9 @@ function expectCohorts({ data, period }: RetentionResponse): readonly ExpectedRo
     }))
 }
 
-/** The shares that the rows of a panel have in the totals of the response, as people read them. */
-export function expectShares({ query, data, totals }: AnalyticsQueryResponse): readonly string[] {
-  const [metric] = listNames(query)
-  const whole = totals!.metrics[metric!]!
+/** The shares of users that the rows of a panel have, as people read them: of all users that the filters of its query leave. */
+export function expectShares({ data, totals }: AnalyticsQueryResponse): readonly string[] {
+  const whole = totals!.metrics.users!
   const format = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-  return data.map(({ metrics }) => `${format.format((100 * metrics[metric!]!) / whole)}%`)
+  return data.map(({ metrics }) => `${format.format((100 * metrics.users!) / whole)}%`)
 }

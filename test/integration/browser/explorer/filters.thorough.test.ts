@@ -1,8 +1,8 @@
 /** Filters of the explorer in a real browser: built field by field, and found by a search. */
 import { expect, test } from '@jest/globals'
-import type { HTTPRequest } from 'puppeteer-core'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import { describeExplorer } from './describe-explorer.js'
-import { readText, readTexts } from './read-page.js'
+import { readAttribute, readText, readTexts } from './read-page.js'
 
 const PERIOD = '?period=2026-02-01..2026-02-28'
 
@@ -81,13 +81,78 @@ describeExplorer('the filters of the explorer', (started) => {
       expect(chosen).toBeLessThan(all)
       const [cards] = await read()
       expect(cards!.query).toMatchObject({ filters, time_zone: 'Europe/Berlin' })
-      await act(() => page.click('.pills .pill'))
+      await page.click('.pills .pill')
+      await act(() => page.locator('.pills ::-p-text(Exclude instead)').click())
       expect(await readTexts(page, '.pills .pill')).toEqual([pill.replace('is', 'is not')])
       await act(() => page.click('.pills [aria-label^=Remove]'))
       expect(Number(await readText(page, users))).toBe(all)
       expect(new URL(page.url()).searchParams.get('filters')).toBeNull()
     }),
   )
+
+  const PILLS = '.pills .pill'
+  const readFocused = (page: Page) => page.evaluate(`document.activeElement.textContent`)
+  const readFilters = (page: Page): unknown =>
+    JSON.parse(new URL(page.url()).searchParams.get('filters') ?? '[]')
+
+  test('a click on a filter opens it: the keyboard changes its value and its operator, and the focus stays', () =>
+    started().explore(`${PERIOD}&filters=[["country","is","DE"]]`, async ({ page, act }) => {
+      expect(await readAttribute(page, PILLS, 'title')).toBe('Edit: Country is Germany')
+      await page.focus(PILLS)
+      await page.keyboard.press('Enter')
+      await page.waitForSelector('.pills form')
+      expect(readFilters(page)).toEqual([['country', 'is', 'DE']])
+      // A click on it asks nothing, and saving it as it is changes nothing.
+      await page.focus('.pills [name=filter-value]')
+      await page.keyboard.press('Enter')
+      await page.waitForFunction(`document.querySelector('.pills form') === null`)
+      expect(readFilters(page)).toEqual([['country', 'is', 'DE']])
+      expect(await readFocused(page)).toBe('Country is Germany')
+      await page.keyboard.press('Enter')
+      await page.waitForSelector('.pills form')
+      await page.select('.pills [name=filter-operator]', 'is_not')
+      await page.$eval('.pills [name=filter-value]', (one) => (one as { select(): void }).select())
+      await page.type('.pills [name=filter-value]', 'france')
+      await page.waitForNetworkIdle({ idleTime: 400 })
+      await act(() => page.keyboard.press('Enter'))
+      expect(readFilters(page)).toEqual([['country', 'is_not', 'FR']])
+      expect(await readFocused(page)).toBe('Country is not France')
+      await page.keyboard.press('Enter')
+      await page.waitForSelector('.pills form')
+      await page.keyboard.press('Escape')
+      await page.waitForFunction(`document.querySelector('.pills form') === null`)
+      expect(await readFocused(page)).toBe('Country is not France')
+    }))
+
+  test('of a filter with several values, one is taken back and another added by taps', () =>
+    started().explore(
+      `${PERIOD}&filters=[["event:prop:plan","is","pro","gone"],["country","is","DE"]]`,
+      async ({ page, act }) => {
+        await page.setViewport({ width: 390, height: 844, isMobile: true, hasTouch: true })
+        await page.tap(PILLS)
+        await page.waitForSelector('.pills form')
+        await page.tap('.pills input[value=gone]')
+        await page.type('.pills [name=filter-value]', 'free')
+        const { left, right } = (await page.evaluate(
+          `document.querySelector('.pills .opened').getBoundingClientRect().toJSON()`,
+        )) as { left: number; right: number }
+        expect(left >= 0 && right <= 390).toBe(true)
+        await act(() => page.tap('.pills [type=submit]'))
+        expect(readFilters(page)).toEqual([
+          ['event:prop:plan', 'is', 'pro', 'free'],
+          ['country', 'is', 'DE'],
+        ])
+        await page.tap(PILLS)
+        await act(() => page.locator('.pills ::-p-text(Exclude instead)').click())
+        expect(await readTexts(page, PILLS)).toEqual([
+          'Visit without plan pro or free',
+          'Country is Germany',
+        ])
+        await page.tap(PILLS)
+        await act(() => page.locator('.pills ::-p-text(Include instead)').click())
+        expect((await readTexts(page, PILLS))[0]).toBe('Visit with plan pro or free')
+      },
+    ))
 
   test('a search of twelve letters has at most 12 queries, and finds what the last letter leaves', () =>
     started().explore(PERIOD, async ({ page, takeRequests }) => {

@@ -119,7 +119,8 @@ describeExplorer('on the explorer', (started) => {
       await clickRow('devices', 'Firefox')
       const any = await step(explorer, () => page.select('select[name=join]', 'or'))
       expect(any.state).toMatchObject({ join: 'or' })
-      const negated = await step(explorer, () => button(page, 'Country is Germany').click())
+      await page.click('.pill')
+      const negated = await step(explorer, () => button(page, 'Exclude instead').click())
       expect(JSON.parse(negated.state['filters']!)).toEqual([
         ['country', 'is_not', 'DE'],
         ['browser', 'is', 'Firefox'],
@@ -142,16 +143,26 @@ describeExplorer('on the explorer', (started) => {
       const { page, act } = explorer
       const readCards = async () => (await readTexts(page, '.card strong data')).slice(1, 4)
       expect(await readCards()).toEqual(['74', '187', '15'])
+      expect(await readTexts(page, '[data-panel=events] thead th')).toEqual([
+        ...['Event', 'Events', 'of users', 'Change'],
+      ])
+      const readShare = async () => {
+        const share = '[data-panel=events] tr[data-value=signup] .share'
+        return [await readText(page, share), await readAttribute(page, share, 'title')]
+      }
+      expect(await readShare()).toEqual(['18.8%', '6 of 32 users'])
       await act(() => page.locator('[data-panel=events] tr[data-value=signup] button').click())
       expect(await readText(page, '.pills .pill')).toBe('Visit with event signup')
       expect(await readCards()).toEqual(['15', '39', '15'])
+      expect(await readShare()).toEqual(['100.0%', '6 of 6 users'])
       expect(await readText(page, '[data-panel=pages] tbody data')).not.toBe('0')
       await act(() => button(page, 'plan').click())
       expect(await readTexts(page, '[data-panel=events] tbody tr')).toEqual([
-        'pro853.3%+14.3%',
-        'free746.7%−12.5%',
+        'pro866.7%+14.3%',
+        'free733.3%−12.5%',
       ])
-      await act(() => button(page, 'Visit with event signup').click())
+      await page.click('.pill')
+      await act(() => button(page, 'Exclude instead').click())
       expect(await readCards()).toEqual(['59', '148', '0'])
     }))
 
