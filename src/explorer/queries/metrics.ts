@@ -9,7 +9,7 @@ import {
   formatPercentTick,
 } from '../format/numbers.js'
 import type { QueryBody, ShownMetric } from '../client/contract.js'
-import { isPageField } from '../state/filters.js'
+import { isEventField, isPageField } from '../state/filters.js'
 import { isGoalMetric } from '../state/state.js'
 
 interface MetricInfo {
@@ -104,6 +104,21 @@ export function nameMetric(metric: ShownMetric, groupedBy: string): string {
   if (metric === 'conversion_rate') return 'Rate'
   return (isPageField(groupedBy) ? ENTRY_NAMES[metric] : undefined) ?? METRICS[metric].name
 }
+
+/**
+ * Whether rows of a field count only the conversions that happen in them: on the page itself, or at the event. Most of them have none,
+ * whatever they do for the goal.
+ */
+export const countsInPlace = (groupedBy: string): boolean =>
+  isPageField(groupedBy) || isEventField(groupedBy)
+
+/** The value of a metric in a row of a panel; none where a row without a conversion would look as if it never led to one. */
+export const readValue = (
+  metric: ShownMetric,
+  value: number | null | undefined,
+  groupedBy: string,
+): number | null | undefined =>
+  value === 0 && isGoalMetric(metric) && countsInPlace(groupedBy) ? null : value
 
 /** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */
 export const formatMetricChange = (metric: ShownMetric, change: number): string =>

@@ -3,7 +3,13 @@ import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { QueryResponse, Query, RetentionResponse, ShownMetric } from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
-import { formatDifference, METRICS, nameMetric } from '../queries/metrics.js'
+import {
+  countsInPlace,
+  formatDifference,
+  METRICS,
+  nameMetric,
+  readValue,
+} from '../queries/metrics.js'
 import {
   findNextTab,
   getOpenTab,
@@ -14,7 +20,6 @@ import {
   type Tab,
 } from '../queries/panels.js'
 import { addFilter, openTab, type Change } from '../state/changes.js'
-import { isEventField, isPageField } from '../state/filters.js'
 import { listGoalMetrics } from '../state/state.js'
 import { DetailsButtons } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
@@ -155,7 +160,7 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
       users: metrics.users ?? 0,
       before: compared?.metrics[metric] ?? undefined,
       change: compared?.change[metric] ?? undefined,
-      others: others.map((one) => metrics[one]),
+      others: others.map((one) => readValue(one, metrics[one], field)),
     }
   })
   return (
@@ -170,10 +175,10 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
         whole={totals?.metrics.users ?? 0}
         isOld={isOld}
       />
-      {others.length > 0 && (isPageField(field) || isEventField(field)) && (
+      {others.length > 0 && countsInPlace(field) && (
         <p class="below quiet">
           Conversions count where they happen: on the page, at the event. A click on a row shows
-          those of all visits with it.
+          those of all visits with it, also where there is a dash.
         </p>
       )}
     </>

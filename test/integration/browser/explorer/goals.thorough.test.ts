@@ -52,6 +52,15 @@ describeExplorer(
         expect(await readTexts(page, HEADS)).toEqual(['Country', 'Users', 'Share', 'Change'])
       }))
 
+    test('is reached on some pages: the others have a dash, and a note says what a click shows', () =>
+      started().explore(`${PERIOD}&goal=pro`, async ({ page }) => {
+        const readRow = (path: string) =>
+          readTexts(page, `[data-panel=pages] tr[data-value="${path}"] td:nth-last-child(-n+2)`)
+        expect(await readRow('/docs')).toEqual(['–', '–'])
+        expect((await readRow('/pricing'))[0]).toBe('8')
+        expect(await readText(page, '[data-panel=pages] .below')).toContain('where there is a dash')
+      }))
+
     test('has the value of its conversions, if it has one', () =>
       started().explore(`${PERIOD}&goal=paid`, async ({ page, act }) => {
         expect(await readText(page, '.card[data-metric=value]')).toBe('Value8+14.3%')
