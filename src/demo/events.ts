@@ -15,7 +15,7 @@ import {
   type Source,
 } from './sources.js'
 import { chooseHour, generateDays, toDayNumber, type Day } from './traffic.js'
-import { chooseReturningUser, createUser } from './users.js'
+import { chooseReturningUser, createUser, recognizeUser } from './users.js'
 import { generateVisit, type DemoEvent } from './visit.js'
 import { createChooser, type Choose } from './weighted.js'
 
@@ -57,7 +57,7 @@ function generateVisits(day: Day): readonly DemoEvent[] {
   const random = createRandom(SEED, day.number)
   const midnight = day.number * DAY_MS
   const date = new Date(midnight)
-  const prefix = `demo-${formatDay(date)}`
+  const today = formatDay(date)
   const chooseOther = getSourceChooser(date.getUTCMonth() + 1)
   const { extra = 0, campaign = '' } = day.launch ?? {}
   const chooseLaunch = createLaunchChooser(campaign)
@@ -68,7 +68,13 @@ function generateVisits(day: Day): readonly DemoEvent[] {
     const user = isFirst ? createUser(day.knownUsers + i + 1) : chooseReturningUser(day, random)
     const hour = (24 + chooseHour(random).hour - user.place.offset) % 24
     const startAt = midnight + hour * HOUR_MS + random.below(HOUR_MS)
-    const visit = { id: `${prefix}-${i}`, startAt, user, isFirst, source: chooseSource() }
+    const visit = {
+      id: `demo-${today}-${i}`,
+      startAt,
+      user: recognizeUser(user, today, i),
+      isFirst,
+      source: chooseSource(),
+    }
     return addPageleaves(visit, generateVisit(visit, random))
   }).flat()
 }

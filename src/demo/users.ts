@@ -17,6 +17,12 @@ export interface User {
 
 const SEED = 2
 const MEMBER_SHARE = 0.16
+const HABITS_SEED = 7
+/** The share of the users without an account whom the shop recognizes for one day only, as it does without cookies. */
+const COOKIELESS_SHARE = 0.35
+/** The share of the members who have two devices, and of their visits those with the second one. */
+const TWO_DEVICES_SHARE = 0.2
+const SECOND_DEVICE_SHARE = 0.4
 
 const choosePlan = createChooser([
   { plan: 'free', weight: 62 },
@@ -32,6 +38,24 @@ export function createUser(number: number): User {
   const { language } = place.chooseLanguage(random)
   const plan = random.chance(MEMBER_SHARE) ? { plan: choosePlan(random).plan } : {}
   return { number, id: `u${String(number).padStart(7, '0')}`, place, device, language, ...plan }
+}
+
+/**
+ * Returns a user as the shop sees it on a visit: some users without an account have another id each day, and some members come with either of
+ * two devices.
+ *
+ * @param day such as `2026-01-31`
+ * @param visit unique among the visits of the day
+ */
+export function recognizeUser(user: User, day: string, visit: number): User {
+  const habits = createRandom(HABITS_SEED, user.number)
+  if (user.plan === undefined) {
+    return habits.chance(COOKIELESS_SHARE) ? { ...user, id: `${user.id}-${day}` } : user
+  }
+  if (!habits.chance(TWO_DEVICES_SHARE)) return user
+  const second = chooseDevice(habits)
+  const isSecond = createRandom(HABITS_SEED, user.number, visit).chance(SECOND_DEVICE_SHARE)
+  return isSecond ? { ...user, device: second } : user
 }
 
 /** Chooses a user of earlier days: recent users and members are more likely. */

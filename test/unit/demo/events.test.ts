@@ -128,6 +128,27 @@ describe('events are realistic', () => {
     )
   })
 
+  test('some users have another id each day, and some members two devices', () => {
+    const devices = new Map<unknown, Set<string>>()
+    const days = new Map<unknown, Set<string>>()
+    for (const { user_id, timestamp, browser, os, device_type } of events) {
+      const device = `${String(browser)} ${String(os)} ${String(device_type)}`
+      devices.set(user_id, (devices.get(user_id) ?? new Set()).add(device))
+      days.set(user_id, (days.get(user_id) ?? new Set()).add(timestamp.slice(0, 10)))
+    }
+    const ids = [...days.keys()].map(String)
+    const daily = ids.filter((id) => id.includes('-'))
+    expect(daily.length / ids.length).toBeGreaterThan(0.2)
+    expect(daily.length / ids.length).toBeLessThan(0.4)
+    // A visit that lasts over midnight keeps the id of its first day.
+    const ofOtherDays = daily.filter((id) => [...days.get(id)!].sort()[0] !== id.slice(-10))
+    expect(ofOtherDays).toEqual([])
+    const both = [...devices.values()].filter(({ size }) => size > 1).length
+    expect([...devices.values()].filter(({ size }) => size > 2)).toEqual([])
+    expect(both / ids.length).toBeGreaterThan(0.002)
+    expect(both / ids.length).toBeLessThan(0.03)
+  })
+
   test('fewer users complete each step of signing up', () => {
     const countUsers = (isStep: (event: DemoEvent) => boolean): number =>
       new Set(events.filter(isStep).map((event) => event['user_id'])).size
