@@ -14,6 +14,7 @@ import { checkRollups } from '../test/support/store/loading.js'
 import { openBenchStore, withDataFolder } from './shared/data-folder.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 20_000_000)
+const RETURNING = process.env['RETURNING'] === 'seldom' ? 'seldom' : 'often'
 const RUNS = Number(process.env['RUNS'] ?? 15)
 /** The usual statements take long. */
 const USUAL_RUNS = Math.min(RUNS, 3)
@@ -25,7 +26,7 @@ type Tokens = ReadonlyMap<string, string>
 async function fill(dataDir: string): Promise<Tokens> {
   const opened = await openBenchStore(dataDir)
   try {
-    await generateYear(opened.store, EVENTS)
+    await generateYear(opened.store, EVENTS, RETURNING)
     const tokens = new Map<string, string>()
     for (const project of [LARGE, SMALL]) {
       tokens.set(project, await issueToken(opened.store, dataDir, project, NOW))
@@ -52,6 +53,7 @@ async function measureAll(store: Store, dataDir: string, address: string, tokens
       const sendQuery = clients.get(project)!
       measured.push(
         await measure(query, {
+          store,
           sendQuery,
           client,
           runs: RUNS,
@@ -72,9 +74,12 @@ const HEAD = [
   'query',
   'service median',
   'p95',
+  'CPU',
   'by hand median',
   'p95',
+  'CPU',
   'by hand / service',
+  'of CPU',
   'as usual median',
   'as usual / service',
   'rows read by the service',
@@ -87,8 +92,11 @@ function printQueries(project: string, measured: readonly Measured[]): void {
     .filter(({ query }) => query.project === project)
     .map(({ query, service, byHand, usual, rowsRead, way }) => [
       `${query.period.name}, ${query.shape.name}`,
-      ...[service.median, service.p95, byHand.median, byHand.p95].map(formatTenths),
+      ...[service, byHand]
+        .flatMap(({ median, p95, cpuMs }) => [median, p95, cpuMs])
+        .map(formatTenths),
       formatTenths(byHand.median / service.median),
+      formatTenths(byHand.cpuMs / service.cpuMs),
       usual === undefined ? '–' : formatTenths(usual.median),
       usual === undefined ? '–' : formatTenths(usual.median / service.median),
       formatWhole(rowsRead),
@@ -112,7 +120,7 @@ async function run(dataDir: string): Promise<void> {
     const measured = await measureAll(store, dataDir, service.address, tokens)
     await printMachine(NOW)
     console.log(
-      `about ${formatWhole(EVENTS)} events; each ${RUNS} times, as usual ${USUAL_RUNS} times`,
+      `about ${formatWhole(EVENTS)} events, users return ${RETURNING}; each ${RUNS} times, as usual ${USUAL_RUNS} times`,
     )
     for (const project of [LARGE, SMALL]) printQueries(project, measured)
     console.log('\nDisk:\n')

@@ -3,10 +3,17 @@ import { join, sql, string, uint64, type Sql } from '../../src/clickhouse/sql.js
 import { hashUserId } from '../../src/ingest/loader/steps/users/user-numbers.js'
 import { SESSION_ATTRIBUTES } from '../../src/model/event-fields.js'
 
+/**
+ * How users come back. `often`: ten visits of each, always with the same device. `seldom`, as on the web: seven in ten visits are a user's only
+ * one, as each day of a visitor without cookies is, and one in twenty of the other users comes with two devices.
+ */
+export type Returning = 'often' | 'seldom'
+
 /** The totals. */
 export interface Scale {
   readonly events: number
   readonly visits: number
+  readonly returning: Returning
 }
 
 /** A range of visits, by number. */
@@ -18,9 +25,10 @@ export interface Slice {
 /** The mean events of a visit: four in ten have one, the others a geometric number. */
 const MEAN_EVENTS = 4.016
 
-export const computeScale = (events: number): Scale => ({
+export const computeScale = (events: number, returning: Returning = 'often'): Scale => ({
   events,
   visits: Math.round(events / MEAN_EVENTS),
+  returning,
 })
 
 /** Writes a number from 0 to 1 that depends on the seed only. */
@@ -28,19 +36,31 @@ const writeChance = (seed: Sql): Sql => sql`(sipHash64(${seed}) / 18446744073709
 /** Writes an integer from 1 to a limit, log-uniform: few are frequent, many are rare. */
 const writeRank = (limit: Sql, seed: Sql): Sql => sql`toUInt32(pow(${limit}, ${writeChance(seed)}))`
 
+/** Writes the number of the user, and what the device of a visit follows from. */
+const RETURNING: Readonly<Record<Returning, { user: Sql; owner: Sql }>> = {
+  often: { user: sql`known`, owner: sql`person` },
+  seldom: {
+    // Users of one visit have the numbers after all others.
+    user: sql`if(sipHash64(n, 13) % 10 < 7, toUInt32(population) + 1 + n, known)`,
+    owner: sql`if(sipHash64(person, 14) % 20 = 0, sipHash64(person, n % 2), person)`,
+  },
+}
+
 /**
  * Selects one row per visit. The project `large` has 40 % of the visits, 200 small projects share the rest. Visits
  * are in order of time. A project gains users over time: they are numbered nearly in order of appearance.
  */
-const selectVisits = ({ events, visits }: Scale, { from, count }: Slice): Sql => sql`
+const selectVisits = ({ events, visits, returning }: Scale, { from, count }: Slice): Sql => sql`
 SELECT
   n,
   n / ${uint64(visits)} AS part,
   if(n % 5 < 2, 0, 1 + sipHash64(n, 1) % 200) AS p,
   if(p = 0, 'large', concat('small-', leftPad(toString(p), 3, '0'))) AS project_id,
   ${uint64(events)} / 40 * if(p = 0, 0.4, 0.6 / 200) AS population,
-  toUInt32(1 + floor(population * (0.2 + 0.8 * part) * (1 - pow(${writeChance(sql`n, 2`)}, 3)))) AS user,
+  toUInt32(1 + floor(population * (0.2 + 0.8 * part) * (1 - pow(${writeChance(sql`n, 2`)}, 3)))) AS known,
+  ${RETURNING[returning].user} AS user,
   sipHash64(p, user) AS person,
+  ${RETURNING[returning].owner} AS owner,
   n + 1 AS session,
   toDateTime64('2025-01-01 00:00:00', 3, 'UTC')
     + toIntervalMillisecond(toInt64(part * (365 * 86400000. - 7200000)) + sipHash64(n, 3) % 3600000) AS start_at,
@@ -55,9 +75,9 @@ SELECT
   concat(country, '-', toString(1 + place % 7)) AS region,
   ['en', 'de', 'fr', 'es', 'pt'][${writeRank(sql`5.9`, sql`person, 5`)}] AS language,
   concat('City ', toString(place), '-', toString(${writeRank(sql`30`, sql`person, 1`)})) AS city,
-  ['Chrome', 'Safari', 'Edge', 'Firefox', 'Samsung Internet', 'Opera', 'DuckDuckGo'][${writeRank(sql`8`, sql`person, 2`)}] AS browser,
-  ['desktop', 'mobile', 'tablet'][${writeRank(sql`3.9`, sql`person, 3`)}] AS device_type,
-  ['Windows', 'Android', 'iOS', 'macOS', 'Linux', 'ChromeOS'][${writeRank(sql`6.9`, sql`person, 4`)}] AS os,
+  ['Chrome', 'Safari', 'Edge', 'Firefox', 'Samsung Internet', 'Opera', 'DuckDuckGo'][${writeRank(sql`8`, sql`owner, 2`)}] AS browser,
+  ['desktop', 'mobile', 'tablet'][${writeRank(sql`3.9`, sql`owner, 3`)}] AS device_type,
+  ['Windows', 'Android', 'iOS', 'macOS', 'Linux', 'ChromeOS'][${writeRank(sql`6.9`, sql`owner, 4`)}] AS os,
   sipHash64(n, 10) AS came,
   multiIf(came % 100 < 40, 'direct', came % 100 < 75, 'search', came % 100 < 90, 'social', 'unknown') AS referrer_type,
   if(referrer_type = 'direct', '', concat('referrer-', toString(${writeRank(sql`300`, sql`n, 11`)}))) AS referrer,

@@ -22,6 +22,7 @@ import {
   insertEvents,
   insertSessions,
   computeScale,
+  type Returning,
   type Scale,
   type Slice,
 } from './generate-sql.js'
@@ -43,24 +44,33 @@ const COPY = sql`bench_sessions`
 /** One thread of an insert per core. */
 const PARALLEL = { max_insert_threads: String(availableParallelism()) }
 
+/** Names the generated year of a scale. */
+const nameYear = ({ events, returning }: Scale): string =>
+  returning === 'often' ? String(events) : `${events}_${returning}`
 /** The first visits of the slices that are generated. It exists until all is. */
-const progressOf = (events: number): string => `bench_slices_${events}`
+const nameProgress = (scale: Scale): string => `bench_slices_${nameYear(scale)}`
 
 /**
  * Generates about this many events, unless the store has them already. After an interruption it goes on with the next slice.
  *
+ * @param returning how users come back
  * @throws Error when the store has other events
  */
-export async function generateYear(store: Store, events: number): Promise<void> {
+export async function generateYear(
+  store: Store,
+  events: number,
+  returning?: Returning,
+): Promise<void> {
   const { writer } = store
-  const batch = `bench-${events}`
-  const progress = progressOf(events)
+  const scale = computeScale(events, returning)
+  const batch = `bench-${nameYear(scale)}`
+  const progress = nameProgress(scale)
   if ((await findLoad(writer, batch)) !== undefined) return
   if (!(await exists(store, progress)) && (await countRows(store, sql`events`)) > 0) {
     throw new Error('the data folder has other events: empty it')
   }
   await createProjects(store)
-  note(`generated in ${seconds(await measureMs(() => insertFacts(store, events)))} s`)
+  note(`generated in ${seconds(await measureMs(() => insertFacts(store, scale)))} s`)
   const rebuilt = await measureMs(() => rebuildRollups(writer, {}))
   note(`rollups computed in ${seconds(rebuilt)} s`)
   // The service counts the pairs of large projects after a while.
@@ -84,9 +94,8 @@ async function createProjects(store: Store): Promise<void> {
   }
 }
 
-async function insertFacts(store: Store, events: number): Promise<void> {
-  const scale = computeScale(events)
-  await insertVisits(store, scale, identifier(progressOf(events)))
+async function insertFacts(store: Store, scale: Scale): Promise<void> {
+  await insertVisits(store, scale, identifier(nameProgress(scale)))
   const months = await readRows<{ month: number }>(
     store,
     sql`SELECT DISTINCT toYYYYMM(start_at) AS month FROM ${COPY} ORDER BY month`,

@@ -1,7 +1,9 @@
 /** Measures one query: the service, the best hand-written statement, and the usual statements, in turn. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
+import type { Store } from '../../src/clickhouse/store.js'
 import { buildQueryStatement, type BareClient } from '../shared/bare.js'
+import { createSide, readSideCosts, runSide, type Side } from '../shared/cpu-times.js'
 import { summarize, measureMs, type Summary } from '../shared/figures.js'
 import { buildUsualStatements } from './queries-as-usual.js'
 import { listWays, type Way } from './queries-by-hand.js'
@@ -10,10 +12,15 @@ import { ALL_RELATIONS, WITHOUT_PAIRS } from '../../src/model/relations.js'
 import type { ReadSizes } from '../../src/projects/project-sizes.js'
 import type { SendQuery } from '../shared/service.js'
 
+/** Times of runs in milliseconds, and the median CPU time that the engine took for one. */
+export interface Times extends Summary {
+  readonly cpuMs: number
+}
+
 export interface Measured {
   readonly query: BenchQuery
-  readonly service: Summary
-  readonly byHand: Summary
+  readonly service: Times
+  readonly byHand: Times
   /** The name of the fastest hand-written statement. */
   readonly way: string
   /** Undefined when the usual statements were not measured. */
@@ -23,6 +30,7 @@ export interface Measured {
 }
 
 export interface MeasureOptions {
+  readonly store: Store
   readonly sendQuery: SendQuery
   readonly client: BareClient
   /** How often the service and the hand-written statement are measured, and how often the usual ones. */
@@ -37,7 +45,7 @@ export interface MeasureOptions {
 
 /** @throws Error when the service and a hand-written statement return different rows */
 export async function measure(benchQuery: BenchQuery, options: MeasureOptions): Promise<Measured> {
-  const { sendQuery, client, runs, usualRuns, now } = options
+  const { store, sendQuery, client, runs, usualRuns, now } = options
   const request = buildRequest(benchQuery)
   const body = JSON.stringify(request)
   const usual = benchQuery.hasUsual ? buildUsualStatements(benchQuery) : []
@@ -56,20 +64,28 @@ export async function measure(benchQuery: BenchQuery, options: MeasureOptions): 
     buildQueryStatement(request, project, now, sizes, relations),
   )
 
-  const times = { service: [] as number[], byHand: [] as number[], usual: [] as number[] }
+  const service = createSide((requestId) => sendQuery(body, requestId))
+  const byHand = createSide((requestId) => client.run(way.statement, requestId))
+  const usualTimes: number[] = []
   for (let i = 0; i < runs; i++) {
-    times.service.push(await measureMs(() => sendQuery(body)))
-    times.byHand.push(await measureMs(() => client.run(way.statement)))
-    if (usual.length > 0 && i < usualRuns) times.usual.push(await measureMs(runUsual))
+    await runSide(service)
+    await runSide(byHand)
+    if (usual.length > 0 && i < usualRuns) usualTimes.push(await measureMs(runUsual))
   }
   return {
     query: benchQuery,
     way: way.name,
-    service: summarize(times.service),
-    byHand: summarize(times.byHand),
-    usual: times.usual.length > 0 ? summarize(times.usual) : undefined,
+    service: await readTimes(store, service),
+    byHand: await readTimes(store, byHand),
+    usual: usualTimes.length > 0 ? summarize(usualTimes) : undefined,
     rowsRead: statistics?.rows_read ?? 0,
   }
+}
+
+async function readTimes(store: Store, side: Side): Promise<Times> {
+  const costs = await readSideCosts(store, side)
+  const cpuMs = summarize(costs.map((cost) => cost.cpuMs)).median
+  return { ...summarize(side.times), cpuMs }
 }
 
 /** Runs all hand-written statements twice, checks their rows, and returns the fastest in the second run. */

@@ -74,14 +74,16 @@ export async function issueToken(
   return token
 }
 
-/** Sends a query, given as the body of the request. */
-export type SendQuery = (body: string) => Promise<AnalyticsQueryResponse>
+/** Sends a query, given as the body of the request. @param requestId starts the ids of its statements */
+export type SendQuery = (body: string, requestId?: string) => Promise<AnalyticsQueryResponse>
 
 /** Sends queries over one connection that stays open. */
 export function createQueryClient(address: string, token: string): SendQuery {
   const send = createClient(address, token)
-  return async (body) =>
-    JSON.parse(await send({ path: '/v1/analytics/query', body })) as AnalyticsQueryResponse
+  return async (body, requestId) => {
+    const response = await send({ path: '/v1/analytics/query', body }, requestId)
+    return JSON.parse(response) as AnalyticsQueryResponse
+  }
 }
 
 /** A request to one of the operations. */
