@@ -5,7 +5,14 @@ import { isConversion, VISIT_OF_EVENT } from '../../model/goals.js'
 import { RELATIONS } from '../../model/relations.js'
 import type { Period } from '../request/period.js'
 import type { Grouping } from '../request/query.js'
-import { selectEventsBetween, writeBound, writeRows, type StatementContext } from './rows.js'
+import {
+  readsDaysOf,
+  selectEventsBetween,
+  writeBound,
+  writeRows,
+  writeRowsWithin,
+  type StatementContext,
+} from './rows.js'
 import { nameColumns } from './select.js'
 import type { RowKind } from './where.js'
 
@@ -53,16 +60,25 @@ export function joinGoals(context: StatementContext, rows: Sql): Sql {
 function selectSessions(context: StatementContext, condition: Sql): Sql {
   const { period } = context.query
   const [start, end] = [writeBound(period.start), writeBound(period.end)]
-  const reaching = writeRows(context, 'whole_sessions', [isReaching(period)])
+  const writeCrossing = (edge: Sql): Sql => writeRows(context, 'whole_sessions', [crosses(edge)])
   // Events of sessions that are not stored, because their beginning expired, are read within the period.
-  const first = sql`(SELECT least(ifNull(minOrNull(start_at), ${start}), ${start}) FROM ${reaching})`
-  const last = sql`(SELECT greatest(ifNull(maxOrNull(end_at), ${end}), ${end}) FROM ${reaching})`
+  const first = sql`(SELECT least(ifNull(minOrNull(start_at), ${start}), ${start}) FROM ${writeCrossing(start)})`
+  const last = sql`(SELECT greatest(ifNull(maxOrNull(end_at), ${end}), ${end}) FROM ${writeCrossing(end)})`
+  const select = (rows: Sql): Sql => sql`SELECT ${context.sessionKey} AS found FROM ${rows}`
+  const selectBetween = (bounds: readonly (readonly [Sql, Sql])[]): Sql => {
+    const isBetween = or(bounds.map(([from, to]) => selectEventsBetween(from, to)))
+    return select(writeRows(context, 'events', [isBetween, condition]))
+  }
+  const events = readsDaysOf(context, 'events', [period])
+    ? sql`${select(writeRowsWithin(context, 'events', [period], [condition]))} UNION ALL ${selectBetween(
+        [
+          [first, start],
+          [end, last],
+        ],
+      )}`
+    : selectBetween([[first, last]])
   // As one array, because ClickHouse computes the same scalar of a statement once, and a subquery for each of its uses.
-  return sql`SELECT arrayJoin((SELECT groupUniqArray(${context.sessionKey}) FROM ${writeRows(
-    context,
-    'events',
-    [selectEventsBetween(first, last), condition],
-  )}))`
+  return sql`SELECT arrayJoin((SELECT groupUniqArray(found) FROM (${events})))`
 }
 
 /** Writes the condition that a session has events before the end of a period, and in it or after it. */
@@ -156,10 +172,9 @@ export function joinSessionKeys(
   return sql`(SELECT ${select(own, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
 }
 
+/** Writes the condition that a session has events before a moment, and at it or after it. */
+const crosses = (edge: Sql): Sql => sql`(start_at < ${edge} AND end_at >= ${edge})`
+
 /** Writes the condition that a session crosses an edge of a period. */
 const isCrossing = ({ start, end }: Period): Sql =>
-  or(
-    [writeBound(start), writeBound(end)].map(
-      (edge) => sql`(start_at < ${edge} AND end_at >= ${edge})`,
-    ),
-  )
+  or([writeBound(start), writeBound(end)].map(crosses))

@@ -131,7 +131,7 @@ export function writeRowsWithin(
 ): Sql {
   const { day } = RELATIONS[relation]
   const { inside, outside } = splitByGrain(periods, 'day')
-  if (!context.readsDays || day === undefined || inside.length === 0) {
+  if (day === undefined || !readsDaysOf(context, relation, periods)) {
     return writeRows(context, relation, [selectPeriods(relation, periods), ...conditions])
   }
   const isOfDays = selectDays(relation, day.column, inside)
@@ -140,6 +140,16 @@ export function writeRowsWithin(
   const edges = writeRows(context, relation, [selectPeriods(relation, outside), ...conditions])
   return sql`(SELECT ${day.columns} FROM ${days} UNION ALL SELECT ${day.columns} FROM ${edges})`
 }
+
+/** Whether whole days of these periods are found by the column of the day. */
+export const readsDaysOf = (
+  { readsDays }: StatementContext,
+  relation: RelationName,
+  periods: readonly Period[],
+): boolean =>
+  readsDays &&
+  RELATIONS[relation].day !== undefined &&
+  splitByGrain(periods, 'day').inside.length > 0
 
 /** Builds the condition that a row lies in one of the periods. To select the rows of a table, `selectPeriods` is faster. */
 export const isWithinAny = (relation: RelationName, periods: readonly Period[]): Sql =>
