@@ -12,6 +12,8 @@ type ValuesBody = WithoutForms<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
 type FunnelBody = WithoutForms<Schemas['FunnelRequest']>
 export type FunnelResponse = Schemas['FunnelResponse']
+type JourneysBody = WithoutForms<Schemas['JourneysRequest']>
+export type JourneysResponse = Schemas['JourneysResponse']
 export type ProjectsBody = WithoutForms<Schemas['ProjectsQueryRequest']>
 export type ProjectsResponse = Schemas['ProjectsQueryResponse']
 export type BatchBody = Schemas['BatchRequest']
@@ -21,6 +23,7 @@ export type Explanation =
   | Schemas['ExplainResponse']
   | Schemas['RetentionExplainResponse']
   | Schemas['FunnelExplainResponse']
+  | Schemas['JourneysExplainResponse']
 export type ErrorResponse = Schemas['ErrorResponse']
 export type Project = Schemas['Project']
 export type Row = Schemas['QueryRow']
@@ -39,6 +42,7 @@ export type ProjectQuery = { readonly id: string } & (
   | { readonly operation: 'retention'; readonly body: RetentionBody }
   | { readonly operation: 'values'; readonly body: ValuesBody }
   | { readonly operation: 'funnel'; readonly body: FunnelBody }
+  | { readonly operation: 'journeys'; readonly body: JourneysBody }
 )
 /** A query about all projects. */
 interface OverviewQuery {

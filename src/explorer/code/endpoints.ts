@@ -36,6 +36,12 @@ export const ENDPOINTS: { readonly [Name in Query['operation']]: Endpoint<Of<Nam
     explainPath: '/v1/analytics/funnel/explain',
     nameContent: () => 'funnel',
   },
+  journeys: {
+    path: '/v1/analytics/journeys',
+    method: 'journeys',
+    explainPath: '/v1/analytics/journeys/explain',
+    nameContent: () => 'journeys',
+  },
   values: {
     path: '/v1/analytics/values',
     method: 'values',

@@ -4,6 +4,7 @@ import { listCardMetrics, listGoalMetrics, type AskedState } from '../state/stat
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQueries } from './details.js'
 import { buildFunnelQueries } from './funnel.js'
+import { buildJourneysQueries } from './journeys.js'
 import { selectsEvents, type KnownValues } from './filters.js'
 import { buildMetrics } from './metrics.js'
 import {
@@ -62,6 +63,7 @@ export function buildQueries(
     buildPropertiesQuery(state),
     ...buildDetailsQueries(state, known),
     ...buildFunnelQueries(state),
+    ...buildJourneysQueries(state),
   ]
 }
 

@@ -17,8 +17,11 @@ import {
 import type { ExplorerState } from '../state/state.js'
 import { findTab } from './panels.js'
 
-/** What a filter on events keeps: all that happened in the visits with such an event, or such events alone. */
-export type Kept = 'visits' | 'events'
+/**
+ * What a filter on events keeps: all that happened in the visits with such an event, or such events alone. Of `whole_visits`, filters on
+ * pages keep all that happened, too.
+ */
+export type Kept = 'visits' | 'events' | 'whole_visits'
 
 /**
  * Builds the filters of the API. Filters on events that are joined by `and` are about one event: a visit with a purchase whose
@@ -30,10 +33,11 @@ export function buildFilters(
   { filters, join, goal }: Pick<ExplorerState, 'filters' | 'join' | 'goal'>,
   kept: Kept,
 ): readonly Filter[] {
+  const isWhole = goal !== undefined || kept === 'whole_visits'
   const events = filters.filter(selectsEvents).map(toApiFilter)
   const others = filters
     .filter((filter) => !selectsEvents(filter))
-    .map((filter) => (keepsVisits(filter, goal) ? selectVisits(filter) : toApiFilter(filter)))
+    .map((filter) => (keepsVisits(filter, isWhole) ? selectVisits(filter) : toApiFilter(filter)))
   if (events.length === 0 || kept === 'events') return [...others, ...events]
   const isAny = events.length > 1 && join === 'or'
   const any: Filter = { type: 'group', operator: 'or', filters: events }
@@ -44,9 +48,9 @@ export function buildFilters(
 export const selectsEvents = ({ field, operator }: FieldFilter): boolean =>
   isEventField(field) && !isNegation(operator)
 
-/** Whether a filter keeps whole visits, and not only what it matches. */
-const keepsVisits = ({ field }: FieldFilter, goal: string | undefined): boolean =>
-  isEventField(field) || (goal !== undefined && isPageField(field))
+/** Whether a filter keeps whole visits, and not only what it matches. @param isWhole whether those on pages do */
+const keepsVisits = ({ field }: FieldFilter, isWhole: boolean): boolean =>
+  isEventField(field) || (isWhole && isPageField(field))
 
 /** Selects the visits with something that a filter matches; with a negation, those without anything that it excludes. */
 function selectVisits(filter: FieldFilter): Filter {
@@ -76,12 +80,16 @@ const VISIT_NAMES: Readonly<Record<FilterOperator, readonly [string, string]>> =
 export const nameField = (field: Field): string =>
   isChosenField(field) ? CHOSEN_FIELDS[field].name : (findTab(field)?.name ?? field)
 
+/** Describes what an event of a step matches, such as `Event is signup or purchase`. */
+export const describeStep = ({ field, operator, values }: FieldFilter): string =>
+  `${nameField(field)} ${OPERATOR_NAMES[operator]} ${nameValues(field, values).join(' or ')}`
+
 /** Describes a filter, such as `Country is Germany or Austria`, or `Visit with plan pro`. @param goal the one that is chosen */
 export function describeFilter(filter: FieldFilter, goal?: string): string {
+  if (!keepsVisits(filter, goal !== undefined)) return describeStep(filter)
   const { field, operator, values } = filter
   const names = nameValues(field, values).join(' or ')
   const fieldName = nameField(field)
-  if (!keepsVisits(filter, goal)) return `${fieldName} ${OPERATOR_NAMES[operator]} ${names}`
   const [visit, before] = VISIT_NAMES[operator]
   const name = field.startsWith(PROPERTY_PREFIX) ? fieldName : fieldName.toLowerCase()
   return `${visit} ${name} ${before}${names}`

@@ -35,8 +35,13 @@ export function buildScopeInUtc(
 }
 
 /** The period as the API takes it. */
-const buildDateRange = ({ period }: Pick<AskedState, 'period'>): QueryBody['date_range'] =>
-  typeof period === 'string' ? period : [period.from, period.to]
+function buildDateRange({
+  period,
+  lastDays,
+}: Pick<AskedState, 'period' | 'lastDays'>): QueryBody['date_range'] {
+  if (typeof period === 'string') return period
+  return lastDays === undefined ? [period.from, period.to] : { last: lastDays, unit: 'day' }
+}
 
 /** Adds a filter to a scope: events have to match it besides those that the scope has. */
 export function narrow({ filters = [], filtersOperator, ...others }: Scope, added: Filter): Scope {

@@ -13,7 +13,10 @@ import {
   PRESETS,
   type Details,
   type ExplorerState,
+  JOURNEY_DIRECTIONS,
+  JOURNEY_STEPS,
   type Funnel,
+  type Journeys,
   type Range,
   type ShownPeriod,
 } from './state.js'
@@ -33,6 +36,7 @@ export function formatState(state: ExplorerState): string {
     cohort,
     details,
     funnel,
+    journeys,
   } = state
   const params = new URLSearchParams()
   const set = (name: string, value: string, byDefault: string): void => {
@@ -56,6 +60,10 @@ export function formatState(state: ExplorerState): string {
   }
   if (funnel !== undefined) {
     params.set('funnel', JSON.stringify([funnel.within, ...funnel.steps.map(flatten)]))
+  }
+  if (journeys !== undefined) {
+    const { direction, steps, anchor } = journeys
+    params.set('journeys', JSON.stringify([direction, steps, ...flatten(anchor)]))
   }
   return params.toString()
 }
@@ -89,6 +97,7 @@ export function parseState(query: string): ExplorerState {
     cohort: choose('cohort', COHORTS, DEFAULT_STATE.cohort),
     ...parseDetails(parseList(params.get('details'))),
     ...parseFunnel(parseList(params.get('funnel'))),
+    ...parseJourneys(parseList(params.get('journeys'))),
   }
 }
 
@@ -176,6 +185,17 @@ function parseFunnel([within, ...steps]: readonly unknown[]): { readonly funnel?
   return isWindow
     ? { funnel: { within, steps: steps.flatMap(parseFilter).slice(0, MAX_FILTERS) } }
     : {}
+}
+
+function parseJourneys([first, second, ...filter]: readonly unknown[]): {
+  readonly journeys?: Journeys
+} {
+  const direction = JOURNEY_DIRECTIONS.find((one) => one === first)
+  const steps = JOURNEY_STEPS.find((one) => one === second)
+  const [anchor] = parseFilter(filter)
+  return direction === undefined || steps === undefined || anchor === undefined
+    ? {}
+    : { journeys: { anchor, direction, steps } }
 }
 
 /**

@@ -12,18 +12,27 @@ export const PRESET_NAMES: Readonly<Record<Preset | typeof LIVE, string>> = {
   today: 'Today',
   yesterday: 'Yesterday',
   this_week: 'This week',
+  last_week: 'Last week',
   '7days': 'Last 7 days',
+  '28days': 'Last 28 days',
   '30days': 'Last 30 days',
   '90days': 'Last 90 days',
   mtd: 'Month to date',
   last_month: 'Last month',
+  last_quarter: 'Last quarter',
   ytd: 'Year to date',
   last_year: 'Last year',
   '12months': 'Last 12 months',
   all: 'All time',
 }
 
-const OVER: readonly ShownPeriod[] = ['yesterday', 'last_month', 'last_year']
+const OVER: readonly ShownPeriod[] = [
+  'yesterday',
+  'last_week',
+  'last_month',
+  'last_quarter',
+  'last_year',
+]
 
 /** Whether a period ends at the moment at which it is asked about. */
 export const endsNow = (period: ShownPeriod): boolean =>
@@ -40,6 +49,22 @@ export function resolvePeriod(period: ShownPeriod, moment: Date): AskedPeriod {
     from: formatSecond((minute - LIVE_MINUTES + 1) * MINUTE_MS),
     to: formatSecond(moment.getTime()),
   }
+}
+
+/** How many days the API counts at most. */
+const MAX_LAST_DAYS = 3660
+
+/**
+ * Counts the days of a period of dates up to today. As the last days it is compared up to this time of an earlier day, and not with whole
+ * days.
+ *
+ * @param today as for `stepPeriod`
+ * @returns undefined for other periods
+ */
+export function countLastDays(period: ShownPeriod, today: string): number | undefined {
+  if (typeof period === 'string' || period.from.length > 10 || period.to !== today) return undefined
+  const days = countDays(period)
+  return days <= MAX_LAST_DAYS ? days : undefined
 }
 
 /**
@@ -67,18 +92,22 @@ export function stepPeriod(
 export function toDates(preset: Preset | typeof LIVE, today: string): Range | undefined {
   const year = Number(today.slice(0, 4))
   const month = `${today.slice(0, 7)}-01`
+  const quarter = addMonths(month, -((Number(today.slice(5, 7)) - 1) % 3))
   // Weeks start on Monday.
   const monday = addDays(today, -((new Date(today).getUTCDay() + 6) % 7))
   const ranges: Partial<Record<Preset | typeof LIVE, Range>> = {
     today: { from: today, to: today },
     yesterday: { from: addDays(today, -1), to: addDays(today, -1) },
     '24hrs': { from: today, to: today },
+    last_week: { from: addDays(monday, -7), to: addDays(monday, -1) },
     '7days': { from: addDays(today, -6), to: today },
+    '28days': { from: addDays(today, -27), to: today },
     '30days': { from: addDays(today, -29), to: today },
     '90days': { from: addDays(today, -89), to: today },
     this_week: { from: monday, to: addDays(monday, 6) },
     mtd: { from: month, to: endOfMonth(today) },
     last_month: { from: addMonths(month, -1), to: addDays(month, -1) },
+    last_quarter: { from: addMonths(quarter, -3), to: addDays(quarter, -1) },
     ytd: { from: `${year}-01-01`, to: `${year}-12-31` },
     last_year: { from: `${year - 1}-01-01`, to: `${year - 1}-12-31` },
     '12months': { from: addMonths(month, -11), to: endOfMonth(today) },
@@ -90,6 +119,7 @@ export function toDates(preset: Preset | typeof LIVE, today: string): Range | un
 const RUNNING: readonly Preset[] = [
   'today',
   '7days',
+  '28days',
   '30days',
   '90days',
   'this_week',
@@ -116,7 +146,7 @@ function stepDates({ from, to }: Range, direction: -1 | 1): Range {
     const start = addMonths(from, direction * months)
     return { from: start, to: addDays(addMonths(start, months), -1) }
   }
-  const days = direction * (Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1)
+  const days = direction * countDays({ from, to })
   return { from: addDays(from, days), to: addDays(to, days) }
 }
 
@@ -126,6 +156,10 @@ function stepSeconds({ from, to }: Range, direction: -1 | 1): Range {
   const length = direction * (end - start + 1000)
   return { from: formatSecond(start + length), to: formatSecond(end + length) }
 }
+
+/** How many days a range of dates has. */
+const countDays = ({ from, to }: Range): number =>
+  Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
 
 /** How many whole months a range has; undefined if it does not start and end with one. */
 function countWholeMonths(from: string, to: string): number | undefined {

@@ -12,11 +12,14 @@ export const PRESETS = [
   'today',
   'yesterday',
   'this_week',
+  'last_week',
   '7days',
+  '28days',
   '30days',
   '90days',
   'mtd',
   'last_month',
+  'last_quarter',
   'ytd',
   'last_year',
   '12months',
@@ -102,6 +105,18 @@ export interface Funnel {
   readonly within: 'visit' | number
 }
 
+export const JOURNEY_DIRECTIONS = ['from', 'to'] as const
+export const JOURNEY_STEPS = ['pages', 'all'] as const
+
+/** The dialog with what visits do after a page or event, or before it. */
+export interface Journeys {
+  /** What they start at (`from`), or lead to (`to`). */
+  readonly anchor: FieldFilter
+  readonly direction: (typeof JOURNEY_DIRECTIONS)[number]
+  /** What the steps are: pages, or events as well. */
+  readonly steps: (typeof JOURNEY_STEPS)[number]
+}
+
 export interface ExplorerState {
   readonly period: ShownPeriod
   /** A time zone of the IANA database; undefined for that of the project. */
@@ -123,11 +138,15 @@ export interface ExplorerState {
   readonly details?: Details | undefined
   /** The open funnel, if there is one. */
   readonly funnel?: Funnel | undefined
+  /** The open journeys, if there are some. */
+  readonly journeys?: Journeys | undefined
 }
 
 /** A state whose period can be asked about. */
 export interface AskedState extends ExplorerState {
   readonly period: AskedPeriod
+  /** How many days the period has, if it consists of dates up to today. */
+  readonly lastDays?: number | undefined
 }
 
 export const COHORTS = ['day', 'week', 'month'] as const

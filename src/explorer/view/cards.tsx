@@ -1,9 +1,11 @@
 /** The cards: the metrics of the whole period. The chart shows one of them. */
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Query } from '../client/contract.js'
 import { describeVisits } from '../queries/filters.js'
 import { METRICS } from '../queries/metrics.js'
-import { set } from '../state/changes.js'
+import { addFilter, set } from '../state/changes.js'
 import { listCardMetrics, type ChartMetric } from '../state/state.js'
+import { useValues, type ConditionSource } from './filter-menu.js'
 import { Menu } from './menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -13,9 +15,11 @@ interface CardsProps extends Parts {
   readonly query: Query | undefined
   /** Whether the value of the goal is in several currencies. */
   readonly hasCurrencies: boolean
+  /** What the currencies are found by. */
+  readonly source: ConditionSource
 }
 
-export function Cards({ query, hasCurrencies, ...parts }: CardsProps) {
+export function Cards({ query, hasCurrencies, source, ...parts }: CardsProps) {
   const { state, change } = parts
   const shown = findShown(parts, query)
   const visits = describeVisits(state)
@@ -49,18 +53,35 @@ export function Cards({ query, hasCurrencies, ...parts }: CardsProps) {
         ))}
       </div>
       {visits !== undefined && <p class="limits">{visits}</p>}
-      {hasCurrencies && (
-        <p class="limits">
-          The value of the goal is in several currencies: filter by the property{' '}
-          <code>currency</code> to see it.
-        </p>
-      )}
+      {hasCurrencies && <Currencies source={source} change={change} />}
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       <div class="corner">
         <Meanings metrics={listCardMetrics(state)} />
         <QueryMenu {...parts} query={query} of="Totals" />
       </div>
     </section>
+  )
+}
+
+/** The property with the currency of amounts. */
+const CURRENCY = `${PROPERTY_PREFIX}currency`
+
+/** Says that nothing adds up amounts in several currencies, and offers each of them as a filter. */
+function Currencies({ source, change }: Pick<CardsProps, 'source' | 'change'>) {
+  const currencies = useValues(source, CURRENCY, '', true)
+  return (
+    <p class="limits">
+      The value of the goal is in several currencies. Show those in{' '}
+      {currencies.map((currency) => (
+        <button
+          key={currency}
+          class="control"
+          onClick={() => change(addFilter({ field: CURRENCY, operator: 'is', values: [currency] }))}
+        >
+          {currency}
+        </button>
+      ))}
+    </p>
   )
 }
 

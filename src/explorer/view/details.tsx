@@ -1,12 +1,13 @@
 /** The dialog with all rows of a tab: the search, the rows that it finds, and their pages. */
 import type { QueryResponse, Query, ShownMetric } from '../client/contract.js'
-import { describeRows, findLastPage } from '../format/numbers.js'
+import { describeRows, findLastPage, formatCount } from '../format/numbers.js'
 import { findDetailsTab, getOrder, getView, type Order } from '../queries/details.js'
 import { describeFilters, describeLimits, type KnownValues } from '../queries/filters.js'
+import { findAnchor } from '../queries/journeys.js'
 import { subtract } from '../queries/metrics.js'
 import { nameTab, type Tab } from '../queries/panels.js'
 import { isCompared } from '../queries/scope.js'
-import { changeDetails, closeDetails, openDetails } from '../state/changes.js'
+import { changeDetails, closeDetails, openDetails, set } from '../state/changes.js'
 import { describePeriods } from '../state/periods.js'
 import { DETAILS_VIEWS, type Details, type DetailsView } from '../state/state.js'
 import { useDebounced } from './controls.js'
@@ -27,16 +28,34 @@ export function DetailsDialog(props: Omit<DetailsContentProps, 'tab' | 'details'
   )
 }
 
-/** Opens the dialog of a tab: all its rows, or those that differ most from the other period. Or saves them. */
+interface DetailsButtonsProps extends Pick<Parts, 'state' | 'change' | 'api'> {
+  readonly tab: Tab
+  readonly query: Query
+  /** What the tab shows: its first rows. */
+  readonly response: QueryResponse
+}
+
+/**
+ * Opens the dialog of a tab: all its rows, or those that differ most from the other period; or for pages and events, what visits do next.
+ * Or saves the rows.
+ */
 export function DetailsButtons({
   tab: { id, metric },
   query,
+  response,
   state,
   change,
   api,
-}: Pick<Parts, 'state' | 'change' | 'api'> & { readonly tab: Tab; readonly query: Query }) {
+}: DetailsButtonsProps) {
+  const { data, pagination } = response
+  const anchor = findAnchor(id, state, data[0]?.group[id] ?? '')
   return (
     <div class="open-details">
+      {pagination.total > data.length && (
+        <span class="quiet">
+          {data.length} of {formatCount(pagination.total)} rows
+        </span>
+      )}
       <button
         aria-label={`Details: ${nameTab(id)}`}
         onClick={() => change(openDetails(id, metric))}
@@ -49,6 +68,15 @@ export function DetailsButtons({
           onClick={() => change(openDetails(id, metric, 'difference'))}
         >
           Movers
+        </button>
+      )}
+      {anchor !== undefined && (
+        <button
+          aria-label={`Journeys: ${nameTab(id)}`}
+          title="What visits do next, step by step"
+          onClick={() => change(set({ journeys: { anchor, direction: 'from', steps: 'pages' } }))}
+        >
+          Journeys
         </button>
       )}
       <CsvButton api={api} query={query} of={nameTab(id)} />

@@ -7,6 +7,7 @@ import { buildQueries, PROPERTIES, SINCE, VALUE } from '../queries/build-queries
 import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
 import type { KnownValues } from '../queries/filters.js'
 import { FUNNEL } from '../queries/funnel.js'
+import { JOURNEYS } from '../queries/journeys.js'
 import { PANELS } from '../queries/panels.js'
 import { divide, type AllTime } from '../state/intervals.js'
 import { Bar } from './bar.js'
@@ -15,6 +16,7 @@ import { ChartSection } from './chart-section.js'
 import { MAIN_ID } from './controls.js'
 import { DetailsDialog } from './details.js'
 import { FunnelDialog, type FunnelDialogProps } from './funnel-dialog.js'
+import { JourneysDialog } from './journeys-dialog.js'
 import { Panel } from './panel.js'
 import { PaperHeader } from './paper-header.js'
 import { FailureNote, findCommonFailure, findShown, type Parts } from './parts.js'
@@ -41,8 +43,9 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const [known, setKnown] = useState<KnownValues>()
   const [allTime, setAllTime] = useState<AllTime>()
   const { name, project, zone: ownZone } = useProject(api, access, browser, () => responses.renew())
-  const division = divide(state, state.zone ?? ownZone, now(), allTime)
-  const asked = useAskedState(state, division.asked, browser, now)
+  const zone = state.zone ?? ownZone
+  const division = divide(state, zone, now(), allTime)
+  const asked = useAskedState(state, division.asked, zone, browser, now)
   // Without a key the page does not know its project.
   const asksSince = access.key === undefined
   const goals = useList(api, project?.id, 'goals')
@@ -78,7 +81,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         {atTop !== undefined && <FailureNote failure={atTop} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
-          <Cards {...parts} query={find('cards')} hasCurrencies={hasCurrencies} />
+          <Cards {...parts} {...{ source, hasCurrencies }} query={find('cards')} />
           <ChartSection
             {...parts}
             projectId={project?.id}
@@ -130,6 +133,7 @@ function Dialogs({ queries, known, source, ...parts }: DialogsProps) {
   return (
     <>
       <FunnelDialog {...parts} query={find(FUNNEL)} source={source} />
+      <JourneysDialog {...parts} query={find(JOURNEYS)} source={source} />
       <DetailsDialog {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )

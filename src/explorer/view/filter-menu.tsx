@@ -55,11 +55,19 @@ interface ConditionFormProps extends ConditionSource {
   readonly isOpen: boolean
   /** The condition to begin with; absent for a new one. */
   readonly edited?: FieldFilter
+  /** The text of the button of a new one. */
+  readonly action?: string
   readonly onCondition: (condition: FieldFilter) => void
 }
 
 /** Asks for a condition: a field, an operator, and a value, or some of a list. */
-export function ConditionForm({ isOpen, edited, onCondition, ...source }: ConditionFormProps) {
+export function ConditionForm({
+  isOpen,
+  edited,
+  action = 'Add',
+  onCondition,
+  ...source
+}: ConditionFormProps) {
   const draft = useDraft(source, isOpen, edited)
   const { field, operator, chosen, operators, options, segments, typed } = draft
   const isChosen = isChosenField(field)
@@ -68,8 +76,9 @@ export function ConditionForm({ isOpen, edited, onCondition, ...source }: Condit
       class="condition"
       onSubmit={(event) => {
         event.preventDefault()
-        draft.clear()
-        onCondition({ field, operator, values: draft.listValues() })
+        const values = draft.listValues()
+        draft.restart()
+        onCondition({ field, operator, values })
       }}
     >
       <label>
@@ -92,7 +101,7 @@ export function ConditionForm({ isOpen, edited, onCondition, ...source }: Condit
         />
       )}
       <button class="control" type="submit" disabled={isChosen && chosen.length === 0}>
-        {edited === undefined ? 'Add' : 'Save'}
+        {edited === undefined ? action : 'Save'}
       </button>
     </form>
   )
@@ -125,6 +134,10 @@ function useDraft(source: ConditionSource, isOpen: boolean, edited: FieldFilter 
     type('')
     setChosen([])
   }
+  const restart = (): void => {
+    clear()
+    setOperator('is')
+  }
   const listValues = (): readonly string[] => {
     const name = typed.trim()
     if (isChosenField(field) || (name === '' && chosen.length > 0)) return chosen
@@ -133,7 +146,7 @@ function useDraft(source: ConditionSource, isOpen: boolean, edited: FieldFilter 
     return unite(chosen, [found ?? name])
   }
   return {
-    ...{ field, chosen, typed, values, operators, segments, type, clear, listValues },
+    ...{ field, chosen, typed, values, operators, segments, type, restart, listValues },
     ...{ setOperator, setChosen },
     operator: asked,
     options: isChosenField(field) ? (CHOICES[field] ?? segments) : several,
@@ -303,14 +316,14 @@ function FieldSelect({ field: chosen, properties, hasSegments, onChange }: Field
 }
 
 /** The values of a field in the period that contain a text, the most frequent first. */
-function useValues(
+export function useValues(
   { state, api, now }: ConditionSource,
   field: string,
   text: string,
   isOpen: boolean,
 ): readonly string[] {
   const responses = useRef(createResponses()).current
-  const scope = JSON.stringify([state.period, state.zone])
+  const scope = JSON.stringify([state.period, state.lastDays, state.zone])
   const queries = useMemo(
     () => (isOpen && !isChosenField(field) ? [buildValuesOf(field, state, text)] : []),
     [isOpen, field, text, scope],

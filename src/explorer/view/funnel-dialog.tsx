@@ -1,7 +1,7 @@
 /** The dialog with a funnel: its steps, and how many users complete each. */
 import type { FunnelResponse, Query } from '../client/contract.js'
 import { formatCount, formatDuration, formatPercent } from '../format/numbers.js'
-import { describeFilter } from '../queries/filters.js'
+import { describeStep } from '../queries/filters.js'
 import { MAX_STEPS } from '../queries/funnel.js'
 import { set } from '../state/changes.js'
 import type { FieldFilter } from '../state/filters.js'
@@ -120,7 +120,7 @@ interface StepRowProps {
 }
 
 function StepRow({ number, step, result, before, onRemove }: StepRowProps) {
-  const name = describeFilter(step)
+  const name = describeStep(step)
   const cells: readonly (readonly [number | null | undefined, (value: number) => string])[] = [
     [result?.users, formatCount],
     [before && result && before.users - result.users, formatCount],

@@ -39,7 +39,7 @@ export function Overview({ browser, now, access, api, onKeyRefused }: OverviewPr
   const [state, change] = useAddress(browser)
   const [view, setView] = useState(FIRST)
   const projects = useProjects(api)
-  const asked = useAskedState(state, 'auto', browser, now)
+  const asked = useAskedState(state, 'auto', state.zone ?? ZONE, browser, now)
   const query = useMemo(
     () => buildOverview(asked, view, chooseLineInterval(asked.period, state.zone ?? ZONE, now())),
     [asked, view],

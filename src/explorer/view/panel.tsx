@@ -129,7 +129,7 @@ function Content({
     <>
       <Rows {...parts} tab={tab} response={response} isOld={shown.isOld} />
       {response.data.length > 0 && query !== undefined && (
-        <DetailsButtons {...parts} tab={tab} query={query} />
+        <DetailsButtons {...parts} tab={tab} query={query} response={response} />
       )}
     </>
   )

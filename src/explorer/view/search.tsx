@@ -136,9 +136,9 @@ function useSuggestions(
   { state, api, now, properties }: SuggestionSource,
   text: string,
 ): Suggestions {
-  const { period, zone } = state
+  const { period, lastDays, zone } = state
   const responses = useRef(createResponses()).current
-  const scope = JSON.stringify([period, zone, properties])
+  const scope = JSON.stringify([period, lastDays, zone, properties])
   const stem = findStem(text)
   const wide = useMemo(
     () => (stem === undefined ? [] : buildSearchQueries(state, properties, stem)),

@@ -1,20 +1,26 @@
 /** The state that can be asked about at the moment. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { resolvePeriod } from '../state/periods.js'
+import { countLastDays, dateIn, resolvePeriod } from '../state/periods.js'
 import { LIVE, type AskedState, type ExplorerState, type ShownInterval } from '../state/state.js'
 import { repeatWhileVisible } from './use-responses.js'
 
-/** The state that the queries are built from. Its interval fits the period, and a live period is replaced by the one that it is now. */
+/**
+ * The state that the queries are built from. Its interval fits the period, and a live period is replaced by the one that it is now.
+ *
+ * @param zone the time zone of the page
+ */
 export function useAskedState(
   state: ExplorerState,
   interval: ShownInterval,
+  zone: string,
   browser: Window,
   now: () => Date,
 ): AskedState {
   const moment = useMoment(browser, now, state.period === LIVE)
+  const lastDays = countLastDays(state.period, dateIn(zone, moment))
   return useMemo(
-    () => ({ ...state, interval, period: resolvePeriod(state.period, moment) }),
-    [state, interval, state.period === LIVE ? moment : undefined],
+    () => ({ ...state, interval, period: resolvePeriod(state.period, moment), lastDays }),
+    [state, interval, lastDays, state.period === LIVE ? moment : undefined],
   )
 }
 

@@ -54,22 +54,40 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
   tabs: fc.dictionary(fc.constantFrom('sources', 'pages'), field),
 })
 
-const details = fc.option(
-  fc.record({
-    tab: field,
-    search: fc.string({ unit: 'grapheme' }),
-    view: fc.constantFrom('value', 'difference', 'change'),
-    orderBy: fc.constantFrom('users', 'page:path'),
-    direction: fc.constantFrom('asc' as const, 'desc' as const),
-    page: fc.nat(100),
-  }),
-  { nil: undefined },
+const details = fc.record({
+  tab: field,
+  search: fc.string({ unit: 'grapheme' }),
+  view: fc.constantFrom('value', 'difference', 'change'),
+  orderBy: fc.constantFrom('users', 'page:path'),
+  direction: fc.constantFrom('asc' as const, 'desc' as const),
+  page: fc.nat(100),
+})
+
+const step = fc.record({
+  field: fc.constantFrom('page:path', 'event:name', 'country'),
+  operator: fc.constantFrom('is' as const, 'is_not' as const),
+  values: fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 2 }),
+})
+const dialogs = fc.record(
+  {
+    details,
+    funnel: fc.record({
+      within: fc.constantFrom('visit' as const, 7),
+      steps: fc.array(step, { maxLength: 3 }),
+    }),
+    journeys: fc.record({
+      anchor: step,
+      direction: fc.constantFrom('from' as const, 'to' as const),
+      steps: fc.constantFrom('pages' as const, 'all' as const),
+    }),
+  },
+  { requiredKeys: [] },
 )
 
 test('a state that is written into an address is read out of it', () => {
   fc.assert(
-    fc.property(state, details, (given, opened) => {
-      const whole = { ...given, ...(opened === undefined ? {} : { details: opened }) }
+    fc.property(state, dialogs, (given, opened) => {
+      const whole = { ...given, ...opened }
       expect(parseState(formatState(whole))).toEqual(whole)
     }),
   )
@@ -117,6 +135,9 @@ test.each([
   '?details=[1]',
   '?details=["page:path","","users","up",0]',
   '?details=["page:path","","users","asc",-1]',
+  '?journeys=["from","pages"]',
+  '?journeys=["after","pages","page:path","is","/"]',
+  '?journeys=["from","pages","password","is","x"]',
   '?unknown=1',
 ])('what is not understood is as by default: %s', (query) => {
   expect(parseState(query)).toEqual(DEFAULT_STATE)

@@ -1,6 +1,7 @@
 /** How one steps from a period to the one before or after it. */
 import { expect, test } from '@jest/globals'
 import {
+  countLastDays,
   dateIn,
   describePeriod,
   resolvePeriod,
@@ -20,7 +21,10 @@ test.each<[ShownPeriod, before: Range | undefined, after: Range | undefined]>([
   ['mtd', range('2026-02-01', '2026-02-28'), undefined],
   ['ytd', range('2025-01-01', '2025-12-31'), undefined],
   ['this_week', range('2026-03-02', '2026-03-08'), undefined],
+  ['28days', range('2026-01-19', '2026-02-15'), undefined],
+  ['last_week', range('2026-02-23', '2026-03-01'), range('2026-03-09', '2026-03-15')],
   ['last_month', range('2026-01-01', '2026-01-31'), range('2026-03-01', '2026-03-31')],
+  ['last_quarter', range('2025-07-01', '2025-09-30'), range('2026-01-01', '2026-03-31')],
   ['last_year', range('2024-01-01', '2024-12-31'), range('2026-01-01', '2026-12-31')],
   ['now', undefined, undefined],
   ['12months', range('2024-04-01', '2025-03-31'), undefined],
@@ -65,6 +69,18 @@ test.each([
   [range('2026-02-01', '2026-02-28'), range('2026-02-01', '2026-02-28')],
 ])('%j is the period %j if it is not over', (dates, want) => {
   expect(toPreset(dates, TODAY)).toEqual(want)
+})
+
+test.each<[ShownPeriod, number | undefined]>([
+  [range('2026-02-10', '2026-03-15'), 34],
+  [range('2026-03-15', '2026-03-15'), 1],
+  [range('2026-02-10', '2026-03-14'), undefined],
+  [range('2026-02-10', '2026-03-31'), undefined],
+  [range('2026-02-10T00:00:00Z', '2026-03-15'), undefined],
+  [range('2010-01-01', '2026-03-15'), undefined],
+  ['30days', undefined],
+])('%j has %s days up to today', (period, want) => {
+  expect(countLastDays(period, TODAY)).toBe(want)
 })
 
 test.each([

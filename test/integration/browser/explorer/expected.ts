@@ -2,6 +2,7 @@
 import type {
   AnalyticsQueryResponse,
   FunnelResponse,
+  JourneysResponse,
   RetentionResponse,
 } from '../../../../src/contract/api.js'
 import { DAY_MS } from '../../../../src/lib/time.js'
@@ -16,6 +17,7 @@ type Numbers = Readonly<Record<string, number | null>>
 export function expectRows({ name, query }: ShownPart, answer: unknown): readonly ExpectedRow[] {
   if ('interval' in query) return expectCohorts(answer as RetentionResponse)
   if ('steps' in query) return expectSteps(answer as FunnelResponse)
+  if ('from' in query || 'to' in query) return expectJourneys(answer as JourneysResponse)
   const response = answer as AnalyticsQueryResponse
   if (name === 'cards') return expectCards(response)
   if (name === 'chart') return expectBuckets(response)
@@ -151,6 +153,12 @@ const expectSteps = ({ data }: FunnelResponse): readonly ExpectedRow[] =>
       step.share_of_previous,
       step.median_seconds,
     ],
+  }))
+
+const expectJourneys = ({ data }: JourneysResponse): readonly ExpectedRow[] =>
+  data.map(({ step, kind, value, visits, users, share_of_visits: share }) => ({
+    about: [step, kind, ...(value === null ? [] : [value])].join(' '),
+    values: [visits, users, share ?? 0],
   }))
 
 /** A row for each cohort with users. Its label is how the page names the week, or the day on which the period begins in it. */

@@ -267,6 +267,37 @@ describeExplorer('the explorer', (started) => {
     }),
   )
 
+  test.each([
+    ['["from","pages","page:path","is","/"]', '[["browser","is","Safari"]]'],
+    ['["from","all","page:path","is","/","/pricing"]', '[["page:path","is","/pricing"]]'],
+    ['["to","all","event:name","is","signup"]', '[]'],
+    ['["to","pages","page:path","is","/nowhere"]', '[]'],
+  ])('the journeys %s, filtered by %s', (journeys, filters) =>
+    explore(`${PERIOD}&filters=${filters}&journeys=${journeys}`, async (explorer) => {
+      await check(explorer)
+    }),
+  )
+
+  test('the journeys of a page open from its panel, and a click on a step goes on from there', () =>
+    explore(`${PERIOD}&filters=[["page:path","is","/pricing"]]`, async (explorer) => {
+      const { page } = explorer
+      const open = (await page.$('button[aria-label="Journeys: Pages: Path"]'))!
+      await explorer.act(() => open.click())
+      expect((await check(explorer))['details']).toBeGreaterThan(1)
+      const find = async () => (await explorer.read()).find(({ name }) => name === 'details')!
+      const before = await find()
+      expect(before.query).toMatchObject({
+        from: { filters: [{ field: 'page:path', operator: 'is', value: ['/pricing'] }] },
+      })
+      const next = before.rows.find(({ about }) => about.startsWith('1 page '))!
+      const row = (await page.$(`dialog tr[data-value="${next.about}"] button`))!
+      await explorer.act(() => row.click())
+      await check(explorer)
+      expect((await find()).query).toMatchObject({
+        from: { filters: [{ value: [next.about.slice('1 page '.length)] }] },
+      })
+    }))
+
   test('names that are markup are text, and a click on one filters by it', () =>
     explore(PERIOD, async (explorer) => {
       const path = `/blog/${MARKUP}`

@@ -141,6 +141,17 @@ export async function startExploredService(
   }
 }
 
+/** The members by which the bodies of operations are told apart; the others are queries. */
+const OPERATIONS: readonly (readonly [member: string, operation: string])[] = [
+  ['interval', 'retention'],
+  ['steps', 'funnel'],
+  ['from', 'journeys'],
+  ['to', 'journeys'],
+]
+
+const findOperation = (body: object): string =>
+  OPERATIONS.find(([member]) => member in body)?.[1] ?? 'query'
+
 /** What the API answers to some queries, asked in one request. The operation of each is the one whose body it is. */
 export async function askApi(
   { address, key }: Pick<ExploredService, 'address' | 'key'>,
@@ -148,7 +159,7 @@ export async function askApi(
 ): Promise<readonly unknown[]> {
   const queries = bodies.map((body, n) => ({
     id: String(n),
-    operation: 'interval' in body ? 'retention' : 'steps' in body ? 'funnel' : 'query',
+    operation: findOperation(body),
     body,
   }))
   const response = await fetch(`${address}/v1/analytics/batch`, {
