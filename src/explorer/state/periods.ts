@@ -212,13 +212,16 @@ export function describePeriod(period: ShownPeriod, zone: string): string {
   return namePeriod(read(period.from, 'T00:00:00'), read(period.to, 'T23:59:59'))
 }
 
+/** The periods that a response is about. */
+export interface PeriodsOfResponse {
+  readonly period: Range
+  readonly comparison?: { readonly period: Range } | undefined
+}
+
 /** Describes the period of a response in words, after the name of its preset, and the one that it is compared with. */
 export function describePeriods(
   asked: ShownPeriod,
-  {
-    period,
-    comparison,
-  }: { readonly period: Range; readonly comparison?: { readonly period: Range } | undefined },
+  { period, comparison }: PeriodsOfResponse,
   zone: string,
 ): string {
   const preset = typeof asked === 'string' ? `${describePeriod(asked, zone)}: ` : ''

@@ -2,17 +2,16 @@
 import type { QueryResponse, Query, ShownMetric } from '../client/contract.js'
 import { describeRows, findLastPage, formatCount } from '../format/numbers.js'
 import { findDetailsTab, getOrder, getView, type Order } from '../queries/details.js'
-import { describeFilters, describeLimits, type KnownValues } from '../queries/filters.js'
+import { describeLimits, type KnownValues } from '../queries/filters.js'
 import { findAnchor } from '../queries/journeys.js'
 import { subtract } from '../queries/metrics.js'
 import { nameTab, type Tab } from '../queries/panels.js'
 import { isCompared } from '../queries/scope.js'
 import { changeDetails, closeDetails, openDetails, set } from '../state/changes.js'
-import { describePeriods } from '../state/periods.js'
 import { DETAILS_VIEWS, type Details, type DetailsView } from '../state/state.js'
 import { useDebounced } from './controls.js'
 import { DetailsTable } from './details-table.js'
-import { Dialog } from './dialog.js'
+import { Dialog, DialogScope } from './dialog.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { CsvButton, QueryMenu } from './query-menu.js'
 
@@ -158,15 +157,6 @@ function describeNone(
   return difference > 0 ? undefined : 'No row has gained.'
 }
 
-/** Says what the rows are about: the bar is behind the dialog. */
-const describeScope = (
-  response: QueryResponse,
-  { state, ownZone }: Pick<Parts, 'state' | 'ownZone'>,
-): string =>
-  [describePeriods(state.period, response, state.zone ?? ownZone), describeFilters(state)]
-    .filter((text) => text !== '')
-    .join(' · ')
-
 /** What the dialog shows. */
 function DetailsContent({ tab, details, rows, values, known, ...parts }: DetailsContentProps) {
   const { change } = parts
@@ -192,7 +182,7 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
         </div>
       </div>
       {shown.kind === 'ready' && rows !== undefined && !shown.isOld && (
-        <p class="scope quiet">{describeScope(shown.body, parts)}</p>
+        <DialogScope {...parts} response={shown.body} />
       )}
       {limits !== undefined && <p class="limits">{limits}</p>}
       {none !== undefined && <p class="limits">{none}</p>}

@@ -1,6 +1,20 @@
 /** A dialog that is opened and closed by the state of the page. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { describeFilters } from '../queries/filters.js'
+import { describePeriods, type PeriodsOfResponse } from '../state/periods.js'
+import type { Parts } from './parts.js'
+
+/** Says what the numbers of a dialog are about: the bar is behind it. */
+export function DialogScope({
+  response,
+  state,
+  ownZone,
+}: Pick<Parts, 'state' | 'ownZone'> & { readonly response: PeriodsOfResponse }) {
+  const periods = describePeriods(state.period, response, state.zone ?? ownZone)
+  const filters = describeFilters(state)
+  return <p class="scope quiet">{filters === '' ? periods : `${periods} · ${filters}`}</p>
+}
 
 interface DialogProps {
   readonly title: string

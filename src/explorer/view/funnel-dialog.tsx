@@ -7,7 +7,7 @@ import { set } from '../state/changes.js'
 import type { FieldFilter } from '../state/filters.js'
 import type { Funnel } from '../state/state.js'
 import { Select } from './controls.js'
-import { Dialog } from './dialog.js'
+import { Dialog, DialogScope } from './dialog.js'
 import { ConditionForm, type ConditionSource } from './filter-menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -62,7 +62,7 @@ const WINDOWS: readonly Funnel['within'][] = ['visit', 1, 7, 30]
 const nameWindow = (within: Funnel['within']): string =>
   within === 'visit' ? 'Within a visit' : within === 1 ? 'Within a day' : `Within ${within} days`
 
-interface StepsProps extends Pick<Parts, 'responses' | 'common'> {
+interface StepsProps extends Pick<Parts, 'responses' | 'common' | 'state' | 'ownZone'> {
   readonly query: Query | undefined
   readonly steps: readonly FieldFilter[]
   readonly onRemove: (index: number) => void
@@ -78,32 +78,35 @@ function Steps({ query, steps, onRemove, ...parts }: StepsProps) {
   if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
   const isNew = query !== undefined && shown.kind === 'ready' && !shown.isOld
   return (
-    <div class="details-rows funnel">
-      <table class={query === undefined || isNew ? 'rows' : 'rows old'}>
-        <thead>
-          <tr>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
+    <>
+      {isNew && <DialogScope {...parts} response={shown.body} />}
+      <div class="details-rows funnel">
+        <table class={query === undefined || isNew ? 'rows' : 'rows old'}>
+          <thead>
+            <tr>
+              {COLUMNS.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {steps.map((step, i) => (
+              <StepRow
+                key={i}
+                number={i + 1}
+                step={step}
+                result={isNew ? shown.body.data[i] : undefined}
+                before={isNew ? shown.body.data[i - 1] : undefined}
+                onRemove={() => onRemove(i)}
+              />
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {steps.map((step, i) => (
-            <StepRow
-              key={i}
-              number={i + 1}
-              step={step}
-              result={isNew ? shown.body.data[i] : undefined}
-              before={isNew ? shown.body.data[i - 1] : undefined}
-              onRemove={() => onRemove(i)}
-            />
-          ))}
-        </tbody>
-      </table>
-      {steps.length === 1 && <p class="empty">Add the next step to see who goes on.</p>}
-    </div>
+          </tbody>
+        </table>
+        {steps.length === 1 && <p class="empty">Add the next step to see who goes on.</p>}
+      </div>
+    </>
   )
 }
 

@@ -6,7 +6,7 @@ import { set } from '../state/changes.js'
 import type { FieldFilter } from '../state/filters.js'
 import type { Journeys } from '../state/state.js'
 import { Select } from './controls.js'
-import { Dialog } from './dialog.js'
+import { Dialog, DialogScope } from './dialog.js'
 import { ConditionForm, type ConditionSource } from './filter-menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -69,7 +69,7 @@ export function JourneysDialog({ query, source, ...parts }: JourneysDialogProps)
   )
 }
 
-interface StepsProps extends Pick<Parts, 'responses' | 'common' | 'site'> {
+interface StepsProps extends Pick<Parts, 'responses' | 'common' | 'site' | 'state' | 'ownZone'> {
   readonly query: Query | undefined
   readonly direction: Journeys['direction']
   readonly onAnchor: (anchor: FieldFilter) => void
@@ -83,36 +83,41 @@ function Steps({ query, direction, onAnchor, site, ...parts }: StepsProps) {
   const { data } = shown.body
   const steps = [...new Set(data.map(({ step }) => step))]
   return (
-    <div class="details-rows journeys">
-      <table class={shown.isOld ? 'rows old' : 'rows'}>
-        <thead>
-          <tr>
-            {['Step', 'Visits', 'Users', 'Of all visits'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        {steps.map((step) => (
-          <tbody key={step}>
-            {step > 0 && (
-              <tr class="step">
-                <th scope="rowgroup" colSpan={4}>
-                  {nameStep(step, direction)}
+    <>
+      {!shown.isOld && <DialogScope {...parts} response={shown.body} />}
+      <div class="details-rows journeys">
+        <table class={shown.isOld ? 'rows old' : 'rows'}>
+          <thead>
+            <tr>
+              {['Step', 'Visits', 'Users', 'Of all visits'].map((name) => (
+                <th key={name} scope="col">
+                  {name}
                 </th>
-              </tr>
-            )}
-            {data
-              .filter((row) => row.step === step)
-              .map((row) => (
-                <StepRow key={`${row.kind} ${row.value}`} {...{ row, direction, onAnchor, site }} />
               ))}
-          </tbody>
-        ))}
-      </table>
-      {steps.length === 0 && <p class="empty">No visit of this period has it.</p>}
-    </div>
+            </tr>
+          </thead>
+          {steps.map((step) => (
+            <tbody key={step}>
+              {step > 0 && (
+                <tr class="step">
+                  <th scope="rowgroup" colSpan={4}>
+                    {nameStep(step, direction)}
+                  </th>
+                </tr>
+              )}
+              {data
+                .filter((row) => row.step === step)
+                .map((row) => (
+                  <StepRow
+                    key={`${row.kind} ${row.value}`}
+                    {...{ row, direction, onAnchor, site }}
+                  />
+                ))}
+            </tbody>
+          ))}
+        </table>
+      </div>
+    </>
   )
 }
 

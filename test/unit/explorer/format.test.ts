@@ -35,6 +35,7 @@ test.each([
   [formatChange(2.78), '+2.8%'],
   [formatChange(-0.2, ' points'), '−0.2 points'],
   [formatChange(0), '0.0%'],
+  [formatChange(2821.4), '+2,821%'],
   [formatChange(-0.01), '0.0%'],
 ])('%s', (text, want) => {
   expect(text).toBe(want)

@@ -64,7 +64,7 @@ const READ = `(() => {
       values: [exact(card.querySelector('strong data')), exact(card.querySelector('.change'))],
       texts: [text(card.querySelector('strong')), ...[...card.querySelectorAll('.change')].map(text)],
     }))
-    const rows = [...part.querySelectorAll('tbody tr')].map((row) => ({
+    const rows = [...part.querySelectorAll('tbody tr:not(.step)')].map((row) => ({
       about: row.dataset.value ?? text(row.querySelector('th')),
       name: text(row.querySelector('th')),
       values: readCells(row).filter((cell) => !cell.classList.contains('share')).flatMap((cell) => {
