@@ -17,7 +17,8 @@ export function useAskedState(
   now: () => Date,
 ): AskedState {
   const moment = useMoment(browser, now, state.period === LIVE)
-  const lastDays = countLastDays(state.period, dateIn(zone, moment))
+  // Of now, since a page may stay open over midnight.
+  const lastDays = countLastDays(state.period, dateIn(zone, now()))
   return useMemo(
     () => ({ ...state, interval, period: resolvePeriod(state.period, moment), lastDays }),
     [state, interval, lastDays, state.period === LIVE ? moment : undefined],

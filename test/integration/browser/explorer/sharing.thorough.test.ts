@@ -31,7 +31,7 @@ describeExplorer('on the explorer', (started) => {
         ['event:name', 'is', 'signup'],
       ])
       await act(() => page.locator('dialog [aria-label^="Remove: "]').click())
-      expect(await readTexts(page, 'dialog tbody th')).toEqual(['1. Visit with event signup×'])
+      expect(await readTexts(page, 'dialog tbody th')).toEqual(['1. Event is signup×'])
       await act(() => page.keyboard.press('Escape'))
       expect(new URL(page.url()).search).toBe('?period=2026-02-01..2026-02-28')
     }))
