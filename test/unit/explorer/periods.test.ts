@@ -8,7 +8,8 @@ import {
   stepPeriod,
   toPreset,
 } from '../../../src/explorer/state/periods.js'
-import type { Range, ShownPeriod } from '../../../src/explorer/state/state.js'
+import { buildScope } from '../../../src/explorer/queries/scope.js'
+import { DEFAULT_STATE, type Range, type ShownPeriod } from '../../../src/explorer/state/state.js'
 
 const TODAY = '2026-03-15'
 const range = (from: string, to: string): Range => ({ from, to })
@@ -81,6 +82,14 @@ test.each<[ShownPeriod, number | undefined]>([
   ['30days', undefined],
 ])('%j has %s days up to today', (period, want) => {
   expect(countLastDays(period, TODAY)).toBe(want)
+})
+
+test.each([
+  [34, { last: 34, unit: 'day' }],
+  [undefined, ['2026-02-10', '2026-03-15']],
+])('own dates whose last days are %s are asked for as %j', (lastDays, want) => {
+  const state = { ...DEFAULT_STATE, period: range('2026-02-10', '2026-03-15'), lastDays }
+  expect(buildScope(state)).toEqual({ date_range: want })
 })
 
 test.each([
