@@ -7,6 +7,8 @@ import {
   COMPARISONS,
   DEFAULT_STATE,
   DETAILS_VIEWS,
+  JOURNEY_DIRECTIONS,
+  JOURNEY_STEPS,
   listCardMetrics,
   type ExplorerState,
 } from '../../../../src/explorer/state/state.js'
@@ -36,6 +38,22 @@ const filters = fc.uniqueArray(
   ),
   { maxLength: 3, selector: ({ field, operator }) => `${field} ${operator}` },
 )
+
+/** Steps of funnels, and what journeys start at. */
+const step = fc.oneof(
+  filter('page:path', ['/', '/pricing', '/a', 'DOC'], TEXT),
+  filter('event:name', ['signup'], TEXT),
+  filter('event:prop:plan', ['pro', 'free'], TEXT),
+)
+const funnel = fc.record({
+  within: fc.constantFrom('visit' as const, 1, 30),
+  steps: fc.array(step, { minLength: 2, maxLength: 4 }),
+})
+const journeys = fc.record({
+  anchor: step,
+  direction: fc.constantFrom(...JOURNEY_DIRECTIONS),
+  steps: fc.constantFrom(...JOURNEY_STEPS),
+})
 
 const TABS = PANELS.flatMap((panel) => panel.tabs.map(({ id }) => [panel.id, id] as const))
 
@@ -77,9 +95,15 @@ export const explorerStates: fc.Arbitrary<ExplorerState> = fc
         return tab && { ...others, orderBy: metrics[column % metrics.length] ?? tab.id }
       })
     return fc
-      .record({
-        metric: fc.constantFrom(...listCardMetrics(state)),
-        details: fc.option(details, { nil: undefined }),
-      })
-      .map((chosen) => ({ ...state, ...chosen }))
+      .tuple(
+        fc.record({ metric: fc.constantFrom(...listCardMetrics(state)) }),
+        // One dialog at most is open.
+        fc.oneof(
+          fc.constant({}),
+          fc.record({ details }),
+          fc.record({ funnel }),
+          fc.record({ journeys }),
+        ),
+      )
+      .map(([chosen, dialog]) => ({ ...state, ...chosen, ...dialog }))
   })
