@@ -119,11 +119,12 @@ function findSpan(
   }
   if (period === '1hr') return [last - HOUR_MS + SECOND_MS, last]
   if (period === '24hrs') return [last - (last % HOUR_MS) - 23 * HOUR_MS, last]
-  const dates = toDates(period, new Date(last).toISOString().slice(0, 10))
+  const today = new Date(last).toISOString().slice(0, 10)
+  const dates = toDates(period, today)
   if (dates === undefined) return undefined
   return [
     Date.parse(dates.from),
-    endsNow(period) ? last : Date.parse(dates.to) + DAY_MS - SECOND_MS,
+    endsNow(period, today) ? last : Date.parse(dates.to) + DAY_MS - SECOND_MS,
   ]
 }
 

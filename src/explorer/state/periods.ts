@@ -34,9 +34,9 @@ const OVER: readonly ShownPeriod[] = [
   'last_year',
 ]
 
-/** Whether a period ends at the moment at which it is asked about. */
-export const endsNow = (period: ShownPeriod): boolean =>
-  typeof period === 'string' && !OVER.includes(period)
+/** Whether a period ends at the moment at which it is asked about. @param today as for `stepPeriod` */
+export const endsNow = (period: ShownPeriod, today: string): boolean =>
+  typeof period === 'string' ? !OVER.includes(period) : countLastDays(period, today) !== undefined
 
 /** How many minutes the live period has. The last one still runs. */
 export const LIVE_MINUTES = 30

@@ -71,7 +71,7 @@ function Currencies({ source, change }: Pick<CardsProps, 'source' | 'change'>) {
   const currencies = useValues(source, CURRENCY, '', true)
   return (
     <p class="limits">
-      The value of the goal is in several currencies. Show those in{' '}
+      The value of the goal is in several currencies. Filter by one to see it:{' '}
       {currencies.map((currency) => (
         <button
           key={currency}

@@ -34,7 +34,7 @@ export function ChartSection({ query, division, projectId, ...parts }: ChartSect
   const series =
     shown.kind === 'ready'
       ? readSeries(shown.body, {
-          endsNow: endsNow(state.period),
+          endsNow: endsNow(state.period, dateIn(zone, shown.at)),
           now: shown.at,
           zone,
           fillsDay: state.period === 'today',

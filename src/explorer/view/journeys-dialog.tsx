@@ -53,17 +53,17 @@ export function JourneysDialog({ query, source, ...parts }: JourneysDialogProps)
           <QueryMenu {...parts} query={query} of="Journeys" />
         </div>
       </div>
-      <Steps
-        {...parts}
-        query={query}
-        direction={journeys.direction}
-        onAnchor={(anchor) => show({ anchor })}
-      />
       <ConditionForm
         {...source}
         isOpen
         action="Start here"
         onCondition={(anchor) => show({ anchor })}
+      />
+      <Steps
+        {...parts}
+        query={query}
+        direction={journeys.direction}
+        onAnchor={(anchor) => show({ anchor })}
       />
     </Dialog>
   )
@@ -89,7 +89,7 @@ function Steps({ query, direction, onAnchor, site, ...parts }: StepsProps) {
         <table class={shown.isOld ? 'rows old' : 'rows'}>
           <thead>
             <tr>
-              {['Step', 'Visits', 'Users', 'Of all visits'].map((name) => (
+              {['Step', 'Visits', 'Users', 'Of visits with it'].map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -132,7 +132,7 @@ const FIELDS = { page: 'page:path', event: 'event:name' } as const
 /** What the other rows of a step are. */
 const nameRow = (kind: JourneyRow['kind'], direction: Journeys['direction']): string =>
   kind === 'anchor'
-    ? 'Visits with it'
+    ? 'All visits with it'
     : kind === 'other'
       ? 'Others'
       : direction === 'from'
