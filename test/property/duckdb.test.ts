@@ -20,7 +20,7 @@ const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const WORLDS = scaled(1)
 const VISITS = scaled(400)
 const QUESTIONS = scaled(20)
-/** A busy machine needs a second for each question. */
+/** A question takes up to a second on a busy machine. */
 const TIMEOUT_MS = 300_000 + WORLDS * QUESTIONS * 2_000
 const BATCHES = 2
 const WIDTHS = [1, 2, 4]

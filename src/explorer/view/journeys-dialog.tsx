@@ -129,15 +129,13 @@ type JourneyRow = JourneysResponse['data'][number]
 /** The fields of the steps that are a page or an event. */
 const FIELDS = { page: 'page:path', event: 'event:name' } as const
 
-/** What the other rows of a step are. */
-const nameRow = (kind: JourneyRow['kind'], direction: Journeys['direction']): string =>
-  kind === 'anchor'
-    ? 'All visits with it'
-    : kind === 'other'
-      ? 'Others'
-      : direction === 'from'
-        ? 'The visit had ended'
-        : 'The visit had not begun'
+const OTHERS = { anchor: 'All visits with it', other: 'Others' } as const
+
+/** The names of the rows that are neither a page nor an event. */
+const ROW_NAMES = {
+  from: { ...OTHERS, none: 'The visit had ended' },
+  to: { ...OTHERS, none: 'The visit had not begun' },
+} as const
 
 /** A page or event, from which a click goes on, or what a step has besides. */
 function StepRow({
@@ -165,7 +163,7 @@ function StepRow({
             }
           />
         ) : (
-          <span class="label">{nameRow(kind, direction)}</span>
+          <span class="label">{ROW_NAMES[direction][kind]}</span>
         )}
       </th>
       {cells.map(([count, format], i) => (
