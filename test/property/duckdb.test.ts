@@ -85,53 +85,61 @@ const ask = async ({ projects }: World, { asked, now, isLarge }: Question): Prom
     ),
   )
 
-test('the service answers on 1, 2 and 4 shards what DuckDB answers', async () => {
-  const rows: number[] = []
-  await fc.assert(
-    fc.asyncProperty(fc.nat(), question, async (n, one) => {
-      const world = worlds[n % WORLDS]!
-      const { createdAt } = world.projects[0]!
-      const [want, got] = await Promise.all([
-        answer(world.duck, fillDefaults(one.asked), { now: one.now, createdAt }),
-        ask(world, one),
-      ])
-      const text = JSON.stringify(want)
-      for (const [i, other] of got.entries()) {
-        if (other === text) continue
-        expect({ width: WIDTHS[i], answer: JSON.parse(other) as unknown }).toEqual({
-          width: WIDTHS[i],
-          answer: want,
-        })
-        expect(other).toBe(text)
-      }
-      rows.push(want.data.length)
-    }),
-    { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
-  )
-  // Empty pages prove nothing.
-  expect(rows.filter((count) => count > 0).length / rows.length).toBeGreaterThan(0.6)
-}, TIMEOUT_MS)
+test(
+  'the service answers on 1, 2 and 4 shards what DuckDB answers',
+  async () => {
+    const rows: number[] = []
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), question, async (n, one) => {
+        const world = worlds[n % WORLDS]!
+        const { createdAt } = world.projects[0]!
+        const [want, got] = await Promise.all([
+          answer(world.duck, fillDefaults(one.asked), { now: one.now, createdAt }),
+          ask(world, one),
+        ])
+        const text = JSON.stringify(want)
+        for (const [i, other] of got.entries()) {
+          if (other === text) continue
+          expect({ width: WIDTHS[i], answer: JSON.parse(other) as unknown }).toEqual({
+            width: WIDTHS[i],
+            answer: want,
+          })
+          expect(other).toBe(text)
+        }
+        rows.push(want.data.length)
+      }),
+      { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
+    )
+    // Empty pages prove nothing.
+    expect(rows.filter((count) => count > 0).length / rows.length).toBeGreaterThan(0.6)
+  },
+  TIMEOUT_MS,
+)
 
-test('the values of fields are those that DuckDB finds: on 1, 2 and 4 shards, from rollups and from facts', async () => {
-  const sizes: number[] = []
-  await fc.assert(
-    fc.asyncProperty(fc.nat(), valuesRequest, async (n, asked) => {
-      const { duck, projects } = worlds[n % WORLDS]!
-      const { createdAt } = projects[0]!
-      const want = await answerValues(duck, asked, { now: NOW, createdAt })
-      const [first, ...others] = projects
-      const got = await Promise.all([
-        runValues(cluster, first!, asked, FACTS),
-        ...[first!, ...others].map((project) => runValues(cluster, project, asked)),
-      ])
-      expect(got).toEqual(got.map(() => want))
-      expect(new Set(got.map((one) => JSON.stringify(one)))).toEqual(
-        new Set([JSON.stringify(want)]),
-      )
-      sizes.push(want.data.length)
-    }),
-    { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
-  )
-  // Empty lists prove nothing.
-  expect(sizes.filter((count) => count > 0).length / sizes.length).toBeGreaterThan(0.5)
-}, TIMEOUT_MS)
+test(
+  'the values of fields are those that DuckDB finds: on 1, 2 and 4 shards, from rollups and from facts',
+  async () => {
+    const sizes: number[] = []
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), valuesRequest, async (n, asked) => {
+        const { duck, projects } = worlds[n % WORLDS]!
+        const { createdAt } = projects[0]!
+        const want = await answerValues(duck, asked, { now: NOW, createdAt })
+        const [first, ...others] = projects
+        const got = await Promise.all([
+          runValues(cluster, first!, asked, FACTS),
+          ...[first!, ...others].map((project) => runValues(cluster, project, asked)),
+        ])
+        expect(got).toEqual(got.map(() => want))
+        expect(new Set(got.map((one) => JSON.stringify(one)))).toEqual(
+          new Set([JSON.stringify(want)]),
+        )
+        sizes.push(want.data.length)
+      }),
+      { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
+    )
+    // Empty lists prove nothing.
+    expect(sizes.filter((count) => count > 0).length / sizes.length).toBeGreaterThan(0.5)
+  },
+  TIMEOUT_MS,
+)
