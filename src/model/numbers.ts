@@ -1,6 +1,15 @@
 /** The numbers in properties of events: what scans compute from them, and the metrics that follow. */
 import type { NumericMetric } from '../contract/api.js'
-import { and, join, numberedName, sql, string, uint32, type Sql } from '../clickhouse/sql.js'
+import {
+  and,
+  declaredName,
+  join,
+  numberedName,
+  sql,
+  string,
+  uint32,
+  type Sql,
+} from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
 import { isConversion } from './goals.js'
 
@@ -21,6 +30,8 @@ interface NumberStateRow {
   readonly aggregate: (source: NumberSource) => Sql
   /** Computes it from the values of the property in a group, see `readNumbers`. Absent if they do not say it. */
   readonly ofValues?: Sql
+  /** Computes it from the sums of a group, see `readSums`. Absent if they do not say it. */
+  readonly ofSums?: Sql
   /** Merges the results of several groups. */
   readonly merge: (column: Sql) => Sql
   /** The result without any row. */
@@ -46,7 +57,7 @@ const hasOther = (source: NumberSource): Sql => {
 }
 
 /** The currency of an event, which is a property like others. */
-const CURRENCY = sql`properties['currency']`
+export const CURRENCY = sql`properties['currency']`
 
 /** The levels of `quantilesExactWeighted`. Its quantile is the nearest rank: the least value that a share of all values does not exceed. */
 const LEVELS = sql`0.5, 0.75, 0.9, 0.95, 0.99`
@@ -64,6 +75,7 @@ const STATES = {
   counted: {
     aggregate: (source) => sql`toInt64(countIf(${hasNumber(source)}))`,
     ofValues: sql`sumIf(times, ${IS_NUMBER})`,
+    ofSums: sql`sum(all_counted)`,
     merge: merge(sql`sum`),
     zero: sql`0`,
   },
@@ -71,6 +83,7 @@ const STATES = {
   others: {
     aggregate: (source) => sql`toInt64(countIf(${hasOther(source)}))`,
     ofValues: sql`sumIf(times, NOT ${IS_NUMBER})`,
+    ofSums: sql`sum(all_others)`,
     merge: merge(sql`sum`),
     zero: sql`0`,
   },
@@ -78,6 +91,7 @@ const STATES = {
   currencies: {
     aggregate: (source) =>
       sql`groupUniqArrayIf(2)(${CURRENCY}, ${hasNumber(source)} AND notEmpty(${CURRENCY}))`,
+    ofSums: sql`groupUniqArrayIf(2)(other, all_counted > 0 AND notEmpty(other))`,
     merge: merge(sql`groupUniqArrayArray(2)`),
     zero: sql`CAST([], 'Array(String)')`,
   },
@@ -89,6 +103,7 @@ const STATES = {
       return condition === undefined ? sql`sum(${number})` : sql`sumIf(${number}, ${condition})`
     },
     ofValues: sql`sum(ifNull(number, toDecimal128(0, 9)) * times)`,
+    ofSums: sql`sum(all_sum)`,
     merge: merge(sql`sum`),
     zero: sql`toDecimal128(0, 9)`,
   },
@@ -141,20 +156,44 @@ export const aggregateNumbers = (measure: NumberMeasure): Sql =>
 export const aggregateValues = ({ state, goal }: NumberMeasure): Sql | undefined =>
   goal === undefined ? (STATES[state] as NumberStateRow).ofValues : undefined
 
-/** A value with at most 18 decimals, which are more than the numbers of events keep. */
-const DECIMAL = sql`toDecimal128OrNull(value, 18)`
+/** Computes a measure from the rows that `readSums` writes; undefined if they do not say it, and for the conversions of a goal. */
+export const aggregateSums = ({ state, goal }: NumberMeasure): Sql | undefined =>
+  goal === undefined ? (STATES[state] as NumberStateRow).ofSums : undefined
+
+/** Reads a text as a number, by the rule of the column `numbers` of events: null if it is none. */
+export function parseNumber(text: Sql): Sql {
+  // These are more decimals than the numbers of events keep.
+  const decimal = sql`toDecimal128OrNull(${text}, 18)`
+  return sql`if(ifNull(abs(${decimal}) < 1000000000000000000, false) AND match(${text}, '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$'),
+    toDecimal128(round(assumeNotNull(${decimal}), 9), 9), NULL)`
+}
+
+/** The sums of numbers that a rollup has, by the names of its columns. */
+export const NUMBER_SUMS = ['counted', 'others', 'sum'] as const
+
+/**
+ * Writes the rows of the rollup of sums of numbers as one row for each value of a dimension and each currency.
+ *
+ * @param keys the columns by which rows are kept apart
+ * @param rows the table with its WHERE
+ */
+export const readSums = (keys: readonly Sql[], rows: Sql): Sql => sql`(
+SELECT ${join([...keys, sql`value`, sql`other`])}, ${join(
+  NUMBER_SUMS.map(
+    (column) => sql`sum(${declaredName(column)}) AS ${declaredName(`all_${column}`)}`,
+  ),
+)}
+FROM ${rows} GROUP BY ${join([...keys, sql`value`, sql`other`])})`
 
 /**
  * Writes the rows of rollups by the values of a property as one row for each value: `number`, which is null if the value is no number, and
- * `times`, how many events have it. A value is a number by the rule of the column `numbers` of events.
+ * `times`, how many events have it.
  *
  * @param keys the columns by which rows are kept apart
  * @param rows the table with its WHERE
  */
 export const readNumbers = (keys: readonly Sql[], rows: Sql): Sql => sql`(
-SELECT ${join([...keys, sql`value`])}, sum(pageviews + events) AS times,
-  if(ifNull(abs(${DECIMAL}) < 1000000000000000000, false) AND match(value, '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$'),
-    toDecimal128(round(assumeNotNull(${DECIMAL}), 9), 9), NULL) AS number
+SELECT ${join([...keys, sql`value`])}, sum(pageviews + events) AS times, ${parseNumber(sql`value`)} AS number
 FROM ${rows} GROUP BY ${join([...keys, sql`value`])} HAVING times > 0)`
 
 /** Merges a measure of several groups. @param column that of the measure */

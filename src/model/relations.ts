@@ -4,9 +4,10 @@ import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
 import { countConversions } from './goals.js'
 import { isOfEvents, isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
-import { aggregateNumbers, aggregateValues } from './numbers.js'
+import { aggregateNumbers, aggregateSums, aggregateValues } from './numbers.js'
 import { LIVE } from './rollup-table-sets.js'
 import {
+  isOfPairedProjects,
   ROLLUPS,
   type Rollup,
   type RollupName,
@@ -75,16 +76,24 @@ function describeRollup(rollup: Rollup): Relation {
     ...(grain === 'day' ? { dayKey: dateColumn } : {}),
     conditions: [],
     rollup: subject,
-    ...(rollup.sums.length === 0
-      ? {
-          measures: { users: sql`groupBitmapMerge(users)` },
-          userBitmap: sql`groupBitmapMergeState(users)`,
-        }
-      : {
-          measures: buildRecord(rollup.sums, (measure) => sql`sum(${declaredName(measure)})`),
-          // Events that were moved away leave rows of zeros behind until parts are merged.
-          isGroup: sql`sum(pageviews + events) > 0`,
-        }),
+    ...describeColumns(rollup),
+  }
+}
+
+function describeColumns({
+  subject,
+  sums,
+}: Rollup): Pick<Relation, 'measures' | 'userBitmap' | 'isGroup'> {
+  if (sums.length === 0)
+    return {
+      measures: { users: sql`groupBitmapMerge(users)` },
+      userBitmap: sql`groupBitmapMergeState(users)`,
+    }
+  if (subject === 'numbers') return { measures: {} }
+  return {
+    measures: buildRecord(sums, (measure) => sql`sum(${declaredName(measure)})`),
+    // Events that were moved away leave rows of zeros behind until parts are merged.
+    isGroup: sql`sum(pageviews + events) > 0`,
   }
 }
 
@@ -173,13 +182,15 @@ export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup 
 
 export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(ALL)
 
-/** Whether a relation counts by pairs of dimensions. */
-export const isPairRollup = (name: RelationName): boolean =>
-  RELATIONS[name].rollup === 'pairs' || RELATIONS[name].rollup === 'pair_users'
+/** The relations that only large projects have, whose pairs of values are counted. */
+const OF_PAIRED_PROJECTS: readonly RelationName[] = ROLLUPS.filter(isOfPairedProjects).map(
+  ({ name }) => name,
+)
+export const isOfPairedProject = (name: RelationName): boolean => OF_PAIRED_PROJECTS.includes(name)
 
-/** What is read of projects whose pairs are not counted: all relations but those of pairs. */
+/** What is read of projects whose pairs are not counted: all relations but those of pairs and sums of numbers. */
 export const WITHOUT_PAIRS: readonly RelationName[] = ALL_RELATIONS.filter(
-  (name) => !isPairRollup(name),
+  (name) => !isOfPairedProject(name),
 )
 
 export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
@@ -189,6 +200,7 @@ export function computeMeasure(name: RelationName, measure: Measure): Sql | unde
   const { measures, hasEvents = false, rollup } = RELATIONS[name]
   if (!isOfEvents(measure)) return measures[measure]
   if (rollup === 'events' && isOfNumbers(measure)) return aggregateValues(measure)
+  if (rollup === 'numbers' && isOfNumbers(measure)) return aggregateSums(measure)
   if (!hasEvents) return undefined
   return isOfNumbers(measure) ? aggregateNumbers(measure) : countConversions(measure)
 }

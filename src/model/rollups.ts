@@ -1,14 +1,15 @@
-/** The rollups: one list of all ten, from which their names, columns, relations, views and coverage are derived. */
+/** The rollups: one list of all eleven, from which their names, columns, relations, views and coverage are derived. */
 import { declaredName, join, sql, type Sql } from '../clickhouse/sql.js'
 import { EVENT_SUMS, VISIT_SUMS, type NamedMeasure, type SumMeasure } from './measures.js'
+import { NUMBER_SUMS } from './numbers.js'
 
 /**
  * The groups that a rollup has. `sessions`: one group per session attribute and value, and one group of everything.
  * `pageviews`: one per page. `events`: one per event name, and per event property and value. The columns `dimension`
  * and `value` identify the group of a row. `pairs`: one group per pair of values of two dimensions (`pairs.ts`); the second value is in
- * the column `other`.
+ * the column `other`. `numbers`: one group per property, value of a dimension, and currency (`number-sums.ts`), which is in `other`.
  */
-export type RollupSubject = 'sessions' | 'pageviews' | 'events' | 'pairs'
+export type RollupSubject = 'sessions' | 'pageviews' | 'events' | 'pairs' | 'numbers'
 
 /** The groups whose users a rollup has as bitmaps: those of all single dimensions, or those of pairs. */
 export type UserSubject = 'users' | 'pair_users'
@@ -28,9 +29,11 @@ const PAIR = [...GROUP, sql`other`]
 
 /**
  * The sums of each subject, which are columns of its rollups by the same names. `users` has the groups of all single dimensions. Pairs
- * are counted by month only: by day there would be nearly as many as events.
+ * are counted by month only: by day there would be nearly as many as events. Numbers are summed by month, too: sums are read before the
+ * values of a property, which take longer to add up.
  */
 const SUBJECTS = [
+  { subject: 'numbers', sums: NUMBER_SUMS, grains: [MONTHLY], group: PAIR },
   { subject: 'sessions', sums: [...EVENT_SUMS, ...VISIT_SUMS], grains: GRAINS, group: GROUP },
   { subject: 'pageviews', sums: [...EVENT_SUMS, ...VISIT_SUMS], grains: GRAINS, group: GROUP },
   { subject: 'events', sums: EVENT_SUMS, grains: GRAINS, group: GROUP },
@@ -41,9 +44,13 @@ const SUBJECTS = [
 
 type Frequency = (typeof GRAINS)[number]['frequency']
 export type RollupName =
-  | `${Exclude<RollupSubject, 'pairs'> | 'users'}_${Frequency}`
+  | `${Exclude<RollupSubject, 'pairs' | 'numbers'> | 'users'}_${Frequency}`
   | 'pairs_monthly'
   | 'pair_users_monthly'
+  | 'numbers_monthly'
+
+/** A column that holds sums. */
+type RollupSum = SumMeasure | (typeof NUMBER_SUMS)[number]
 
 export interface Rollup {
   readonly name: RollupName
@@ -56,9 +63,9 @@ export interface Rollup {
   /** The columns that name a group within a project. */
   readonly group: readonly Sql[]
   /** The columns that hold sums. Empty for rollups of users, whose rows hold a bitmap in the column `users`. */
-  readonly sums: readonly SumMeasure[]
+  readonly sums: readonly RollupSum[]
   /** What it measures: its sums, or `users`. */
-  readonly measures: readonly NamedMeasure[]
+  readonly measures: readonly (NamedMeasure | RollupSum)[]
 }
 
 export const ROLLUPS: readonly Rollup[] = SUBJECTS.flatMap(({ subject, sums, grains, group }) =>
@@ -78,12 +85,14 @@ export const ROLLUPS: readonly Rollup[] = SUBJECTS.flatMap(({ subject, sums, gra
 export const SUM_ROLLUPS = ROLLUPS.filter(({ sums }) => sums.length > 0)
 export const USER_ROLLUPS = ROLLUPS.filter(({ sums }) => sums.length === 0)
 
-/** Whether a rollup has pairs of values as groups. */
-export const isOfPairs = ({ subject }: Pick<Rollup, 'subject'>): boolean =>
-  subject === 'pairs' || subject === 'pair_users'
+const OF_PAIRED_PROJECTS: readonly string[] = ['pairs', 'pair_users', 'numbers']
+
+/** Whether only large projects have a rollup: those with pairs of values as groups. */
+export const isOfPairedProjects = ({ subject }: Pick<Rollup, 'subject'>): boolean =>
+  OF_PAIRED_PROJECTS.includes(subject)
 
 /** Writes the second value of a rollup's groups: empty where groups have one. */
-export const writeOther = (rollup: Rollup): Sql => (isOfPairs(rollup) ? sql`other` : sql`''`)
+export const writeOther = (rollup: Rollup): Sql => (rollup.group === PAIR ? sql`other` : sql`''`)
 
 /** Lists the columns that name a row of a rollup: project, group and date. */
 export const listKeyColumns = ({ group, dateColumn }: Rollup): readonly Sql[] => [

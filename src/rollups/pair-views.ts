@@ -35,7 +35,10 @@ const createWriter =
   }
 
 const readColumn = (column: Sql): Sql => column
-const EVENT_VALUES = createWriter(readColumn, (dimension) => DIMENSIONS[dimension].eventColumn)
+export const EVENT_VALUES = createWriter(
+  readColumn,
+  (dimension) => DIMENSIONS[dimension].eventColumn,
+)
 const ENTRY_VALUES = createWriter(readColumn, (dimension) => DIMENSIONS[dimension].entryColumn)
 
 /** Visits are in no group of names. */
@@ -51,7 +54,7 @@ interface Keys {
   readonly nameOf: (dimension: DimensionName) => Sql
 }
 
-function listKeys(
+export function listKeys(
   dimensions: readonly DimensionName[],
   name: (i: number) => Sql,
   writeValue: WriteValue,
@@ -64,6 +67,28 @@ function listKeys(
     ),
     nameOf: (dimension) => known.get(dimension) ?? sql``,
   }
+}
+
+/** Writes the value of a row: the keys that its set does not have are empty. */
+export const joinKeys = ({ names }: Keys): Sql => sql`concat(${join([sql`''`, ...names])})`
+
+/**
+ * Writes the name of the grouping set that a row is of.
+ *
+ * @param keys all keys
+ * @param sets those of each set
+ * @param names the names of the sets, in the same order
+ */
+export function nameSets(
+  keys: readonly Sql[],
+  sets: readonly (readonly Sql[])[],
+  names: readonly string[],
+): Sql {
+  // The bits of the keys that a set does not have, the first key in the highest bit.
+  const masks = sets.map((set) =>
+    keys.reduce((mask, key) => 2 * mask + (set.includes(key) ? 0 : 1), 0),
+  )
+  return sql`transform(toInt64(grouping(${join(keys)})), ${int64s(masks)}, ${strings(names)}, '')`
 }
 
 /**
@@ -91,15 +116,10 @@ function groupByPairs(
   )
   const keys = [...of.names, ...by.names]
   const sets = pairs.map((pair) => [of.nameOf(pair.of), by.nameOf(pair.by)])
-  // The bits of the keys that a set does not have, the first key in the highest bit.
-  const masks = sets.map((set) =>
-    keys.reduce((mask, key) => 2 * mask + (set.includes(key) ? 0 : 1), 0),
-  )
-  const names = strings(pairs.map(({ name }) => name))
-  const joinKeys = (side: Keys): Sql => sql`concat(${join([sql`''`, ...side.names])})`
+  const names = pairs.map(({ name }) => name)
   return sql`
 SELECT
-  project_id, transform(toInt64(grouping(${join(keys)})), ${int64s(masks)}, ${names}, '') AS dimension,
+  project_id, ${nameSets(keys, sets, names)} AS dimension,
   ${joinKeys(of)} AS value, ${joinKeys(by)} AS other, month, ${aggregates}
 FROM (SELECT project_id, month, ${columns}, ${join([...of.columns, ...by.columns])} FROM ${from})
 GROUP BY GROUPING SETS (${join(sets.map((set) => sql`(project_id, month, ${join(set)})`))})`
@@ -108,7 +128,7 @@ GROUP BY GROUPING SETS (${join(sets.map((set) => sql`(project_id, month, ${join(
 /** The projects that have pairs. The subquery is run for each block that is inserted. */
 export const IS_PAIRED = sql`project_id IN (SELECT project_id FROM paired_projects)`
 
-const MONTH = sql`toStartOfMonth(timestamp) AS month`
+export const MONTH = sql`toStartOfMonth(timestamp) AS month`
 /** Defines the views of pairs. */
 export function definePairViews(tables: RollupTables): readonly View[] {
   const { pairs_monthly: sums, pair_users_monthly: users } = tables.rollups

@@ -5,7 +5,7 @@ import { createLike } from '../clickhouse/replicas/create-like.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
 import { and, sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { isOfPairs, ROLLUPS, type Rollup } from '../model/rollups.js'
+import { isOfPairedProjects, ROLLUPS, type Rollup } from '../model/rollups.js'
 import { findPartition, isOfMonth } from './months.js'
 import { IS_PAIRED } from './pair-views.js'
 import { forEachMonth, type MonthsOptions, type ShadowMonth } from './process-months.js'
@@ -51,7 +51,8 @@ async function prepareRollup(rollup: Rollup, shadowMonth: ShadowMonth): Promise<
   const isEmpty = !(await hasRows(holder, rebuilt, TRUE))
   const isCounted = and([
     isOfMonth(sql`timestamp`, month, projectId),
-    isOfPairs(rollup) ? IS_PAIRED : TRUE,
+    isOfPairedProjects(rollup) ? IS_PAIRED : TRUE,
+    rollup.subject === 'numbers' ? sql`notEmpty(properties)` : TRUE,
   ])
   if (isEmpty && (await hasRows(holder, sql`events`, isCounted))) {
     throw new Error(

@@ -22,7 +22,7 @@ import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { IS_PAIR_NAME } from '../model/pairs.js'
 import {
   hashGroup,
-  isOfPairs,
+  isOfPairedProjects,
   listKeyColumns,
   USER_ROLLUPS,
   type Rollup,
@@ -101,7 +101,7 @@ interface Target extends Rollup {
 
 const listTargets = ({ stale, rollups = LIVE.rollups }: FormerUsers): readonly Target[] =>
   USER_ROLLUPS.map((rollup) => {
-    const isOfRollup = isOfPairs(rollup) ? IS_PAIR_NAME : not(IS_PAIR_NAME)
+    const isOfRollup = isOfPairedProjects(rollup) ? IS_PAIR_NAME : not(IS_PAIR_NAME)
     return {
       ...rollup,
       table: rollups[rollup.name],

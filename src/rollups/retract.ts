@@ -9,7 +9,7 @@ import { identifier, join, sql, statement, string, type Sql } from '../clickhous
 import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import {
-  isOfPairs,
+  isOfPairedProjects,
   listKeyColumns,
   listSumColumns,
   SUM_ROLLUPS,
@@ -43,7 +43,7 @@ ${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
 /** Changes the live rollups to the staged sums. The caller still holds the loader lease. */
 export async function applyRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
   const apply = async (rollup: Rollup): Promise<void> => {
-    if (isOfPairs(rollup) && !(await isStaged(writer, rollup, retracted))) return
+    if (isOfPairedProjects(rollup) && !(await isStaged(writer, rollup, retracted))) return
     const [live, rest] = [LIVE.rollups[rollup.name], nameRestTable(rollup, retracted)]
     const columns = listSumColumns(rollup)
     await writer.execute(
@@ -57,7 +57,7 @@ HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
   await settleAll(SUM_ROLLUPS.map(apply))
 }
 
-/** Whether a rollup was staged. A build that knew no pairs may have staged the others; pairs are then built anew, without the facts. */
+/** Whether a rollup was staged. A build that did not know it may have staged the others; it is then built anew, without the facts. */
 async function isStaged(
   writer: Connection,
   { name }: Rollup,

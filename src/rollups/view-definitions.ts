@@ -9,9 +9,10 @@ import { DIMENSION_ROWS, type DimensionRow } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES, COUNTED_COLUMNS } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import type { RollupTables } from '../model/rollup-table-sets.js'
+import { defineNumberView } from './number-view.js'
 import { definePairViews, type View } from './pair-views.js'
 import {
-  isOfPairs,
+  isOfPairedProjects,
   listSumColumns,
   SUM_ROLLUPS,
   TOTAL,
@@ -21,7 +22,7 @@ import {
 } from '../model/rollups.js'
 
 /** The version of the definitions below. A change of their hash needs the next number: see the test of this file. */
-export const DEFINITION_VERSION = 3
+export const DEFINITION_VERSION = 4
 
 interface Group {
   readonly subject: RollupSubject
@@ -149,7 +150,7 @@ const BY_GRAIN: Readonly<Record<RollupGrain, { readonly date: Sql; readonly isTa
 
 /** Defines the views that fill the rollups of sums of single dimensions. */
 const defineSumViews = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
-  SUM_ROLLUPS.filter((rollup) => !isOfPairs(rollup)).map((rollup) => {
+  SUM_ROLLUPS.filter((rollup) => !isOfPairedProjects(rollup)).map((rollup) => {
     const { date, isTaken } = BY_GRAIN[rollup.grain]
     const sums = listSumColumns(rollup).map((column) => sql`sum(changes.${column}) AS ${column}`)
     return {
@@ -165,7 +166,7 @@ GROUP BY ALL`,
 
 /** Defines the views that fill the rollups of users of single dimensions. */
 const defineUserViews = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
-  USER_ROLLUPS.filter((rollup) => !isOfPairs(rollup)).map(({ name, grain }) => ({
+  USER_ROLLUPS.filter((rollup) => !isOfPairedProjects(rollup)).map(({ name, grain }) => ({
     name,
     target: rollups[name],
     select: sql`
@@ -188,4 +189,5 @@ export const defineSingleViews = (tables: RollupTables): readonly View[] => [
 export const defineViews = (tables: RollupTables): readonly View[] => [
   ...defineSingleViews(tables),
   ...definePairViews(tables),
+  defineNumberView(tables),
 ]

@@ -6,6 +6,7 @@ import { isOfNumbers, type Measure } from '../../model/measures.js'
 import { describeMetric } from '../../model/metrics.js'
 import { isNegation } from '../../model/operators.js'
 import { computeMeasure, type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
+import { findSummed, nameSums, type SummedDimension } from '../../model/number-sums.js'
 import { findPair, findPairOf } from '../../model/pairs.js'
 import { type RollupSubject, TOTAL, type UserSubject } from '../../model/rollups.js'
 import type { Predicate } from '../request/filters.js'
@@ -156,9 +157,9 @@ export interface RollupKey {
 export const listTermsOfNeed = (need: Need): readonly Term[] =>
   need !== 'groups' && isOfNumbers(need) ? [{ kind: 'property', name: need.property }] : []
 
-/** Whether rollups have the groups of a query. */
+/** The rows of rollups that have the groups of a query: of one subject, or of several that have different measures. */
 export type RollupMatch =
-  | { readonly kind: 'covered'; readonly key: RollupKey }
+  | { readonly kind: 'covered'; readonly keys: readonly [RollupKey, ...RollupKey[]] }
   | { readonly kind: 'rejected'; readonly reason: string }
 
 /** The grains whose rows add up to buckets of each size. A week may begin within a month, so months do not make weeks. */
@@ -176,14 +177,36 @@ const GRAINS_OF_BUCKETS: Readonly<Record<Granularity, readonly Grain[]>> = {
 const reject = (reason: string): RollupMatch => ({ kind: 'rejected', reason })
 const cover = (subject: RollupSubject, dimension: string): RollupMatch => ({
   kind: 'covered',
-  key: { subject, dimension },
+  keys: [{ subject, dimension }],
 })
 
 /**
  * Finds the rows of rollups for a need of a query. They exist only if it reads one dimension or property, or a pair of dimensions. Numbers
- * are read from the values of their property.
+ * are read from their sums, or from the values of their property.
  */
 export function matchRollups(query: Query, need: Need): RollupMatch {
+  const match = matchValues(query, need)
+  const sums = findSums(query, need)
+  if (sums === undefined) return match
+  return { kind: 'covered', keys: [sums, ...(match.kind === 'covered' ? match.keys : [])] }
+}
+
+/** Finds the sums of the numbers that a need is about: a query may read one dimension besides. */
+function findSums(query: Query, need: Need): RollupKey | undefined {
+  if (need === 'groups' || !isOfNumbers(need)) return undefined
+  const names = new Set([...listTerms(query.predicate), ...listGroupingTerms(query)].map(nameTerm))
+  const dimension = findDimensionOfAll([...names])
+  if (dimension === undefined) return undefined
+  return { subject: 'numbers', dimension: nameSums(need.property, dimension) }
+}
+
+const findDimensionOfAll = ([name, ...others]: readonly string[]): SummedDimension | undefined => {
+  if (name === undefined) return TOTAL
+  return others.length === 0 ? findSummed(name) : undefined
+}
+
+/** Finds the rows of the rollups that count by values. */
+function matchValues(query: Query, need: Need): RollupMatch {
   const { predicate } = query
   const counted = listTermsOfNeed(need)
   const grouped = [...listGroupingTerms(query), ...counted]
@@ -222,6 +245,16 @@ function findSubject(term: Term): RollupSubject | undefined {
   }
 }
 
+/** Finds the rows of a rollup that have the groups of a query. */
+export function findKey(name: RelationName, match: RollupMatch): RollupKey | undefined {
+  if (match.kind === 'rejected') return undefined
+  const { rollup } = RELATIONS[name]
+  return match.keys.find((key) => {
+    const users: UserSubject = findPair(key.dimension) === undefined ? 'users' : 'pair_users'
+    return rollup === key.subject || rollup === users
+  })
+}
+
 /** Whether a relation can serve a need for any query at all. */
 export const canServe = (name: RelationName, need: Need): boolean =>
   need === 'groups'
@@ -240,10 +273,10 @@ export function findRejectionReason(
   if (name === 'whole_sessions') return findReasonAgainstWholeSessions(query)
   if (rollup === undefined) return undefined
   if (match.kind === 'rejected') return match.reason
-  const { subject, dimension } = match.key
+  const key = findKey(name, match)
+  if (key === undefined) return `it does not count by ${match.keys[0].dimension}`
+  const { dimension } = key
   const pair = findPair(dimension)
-  const userSubject: UserSubject = pair === undefined ? 'users' : 'pair_users'
-  if (rollup !== subject && rollup !== userSubject) return `it does not count by ${dimension}`
   if (grain === 'day' && !hasDailyRollup(dimension)) {
     return `${dimension} has no daily rollup`
   }

@@ -3,7 +3,7 @@ import { addDays, addMs, DAY_MS, SECOND_MS, startOfDay, startOfMonth } from '../
 import { isOfNumbers, type Measure } from '../../model/measures.js'
 import {
   type Grain,
-  isPairRollup,
+  isOfPairedProject,
   isRollup,
   type RelationName,
   RELATIONS,
@@ -12,6 +12,7 @@ import { arePeriodsEqual, type Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import {
   canServe,
+  findKey,
   findRejectionReason,
   matchRollups,
   matchesEntries,
@@ -160,9 +161,9 @@ export function createDivider(
   }
 }
 
-/** Whether a relation may have the rows of a query. Rollups of pairs are not even considered for one dimension. */
+/** Whether a relation may have the rows of a query. Rollups of pairs, for example, are not even considered for one dimension. */
 const mayHave = (relation: RelationName, match: RollupMatch): boolean =>
-  !isPairRollup(relation) || (match.kind === 'covered' && match.key.subject === 'pairs')
+  !isOfPairedProject(relation) || findKey(relation, match) !== undefined
 
 function dividePeriod(
   need: Need,
@@ -240,11 +241,11 @@ function findRows(
   { need, match, periods: ofRelations }: Division,
 ): RowsOfNeeds | undefined {
   const periods = ofRelations.get(relation)
-  if (periods === undefined || !isRollup(relation) || match.kind !== 'covered') {
-    return periods && { periods }
-  }
+  if (periods === undefined) return undefined
+  const key = isRollup(relation) ? findKey(relation, match) : undefined
+  if (key === undefined) return { periods }
   const readsNumbers = isMeasure(need) && isOfNumbers(need)
-  return { periods, dimension: match.key.dimension, ...(readsNumbers ? { readsNumbers } : {}) }
+  return { periods, dimension: key.dimension, ...(readsNumbers ? { readsNumbers } : {}) }
 }
 
 const areRowsSame = (one: RowsOfNeeds, other: RowsOfNeeds): boolean =>

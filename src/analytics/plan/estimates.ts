@@ -3,6 +3,7 @@ import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js
 import { DAY_MS, startOfMonth } from '../../lib/time.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { Measure } from '../../model/measures.js'
+import { findDimensionOfSums } from '../../model/number-sums.js'
 import { findPair, type Pair } from '../../model/pairs.js'
 import type { MonthSize, ProjectSizes } from '../../model/project-sizes.js'
 import { type RelationName, RELATIONS } from '../../model/relations.js'
@@ -100,6 +101,8 @@ export function getValues(dimension: string, sizes: ProjectSizes): number {
   if (pair !== undefined) return getValues(pair.of, sizes) * getValues(pair.by, sizes)
   const known = dimension === PROPERTY_NAMES ? sumValues(values) : values.get(dimension)
   if (known !== undefined) return known
+  const summed = findDimensionOfSums(dimension)
+  if (summed !== undefined) return getValues(summed, sizes)
   const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true
   return isWide ? MANY_VALUES : FEW_VALUES
 }

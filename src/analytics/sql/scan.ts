@@ -5,7 +5,7 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { isOfEvents } from '../../model/measures.js'
 import { STRING_OPERATORS } from '../../model/operators.js'
-import { readNumbers } from '../../model/numbers.js'
+import { readNumbers, readSums } from '../../model/numbers.js'
 import { readValue } from '../../model/pairs.js'
 import { RELATIONS } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
@@ -81,9 +81,9 @@ function writeRollup(
   const rows = writeRows(context, relation, isMeant)
   if (readsNumbers !== true) return rows
   const { kind } = context.query.grouping
-  const { dayKey = sql`month` } = RELATIONS[relation]
+  const { dayKey = sql`month`, rollup } = RELATIONS[relation]
   const keys = kind === 'interval' ? [dayKey] : kind === 'project' ? [sql`project_id`] : []
-  return readNumbers(keys, rows)
+  return rollup === 'numbers' ? readSums(keys, rows) : readNumbers(keys, rows)
 }
 
 /** Writes the rows of a scan of facts, with their conversions if they are counted. */

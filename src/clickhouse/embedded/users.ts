@@ -26,7 +26,7 @@ export const READER_TABLES = [
   ...['events', 'sessions', 'users', 'usage'],
   ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
   ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
-  ...['pairs_monthly', 'pair_users_monthly', 'paired_projects'],
+  ...['pairs_monthly', 'pair_users_monthly', 'numbers_monthly', 'paired_projects'],
   ...['rollup_builds', 'rollup_progress', 'migrations', 'inbox_cursor'],
   ...['project_changes', 'departures'],
 ]

@@ -1,11 +1,24 @@
 /** Metrics over the numbers of a property: exact values, what is left out, and what is refused. */
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import type { NumericMetric } from '../../../src/contract/api.js'
-import { ALL_RELATIONS, FACTS, type RelationName } from '../../../src/model/relations.js'
+import type { Filter, NumericMetric } from '../../../src/contract/api.js'
+import {
+  ALL_RELATIONS,
+  FACTS,
+  type RelationName,
+  WITHOUT_PAIRS,
+} from '../../../src/model/relations.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { withDatabase } from '../../support/store/database.js'
-import { deleteUser } from '../../support/store/loading.js'
-import { createWorld, NOW, runQuery, send, type PartialRequest } from '../../support/world/world.js'
+import { checkRollups, deleteUser } from '../../support/store/loading.js'
+import {
+  countPairs,
+  createWorld,
+  newProject,
+  NOW,
+  runQuery,
+  send,
+  type PartialRequest,
+} from '../../support/world/world.js'
 
 const database = withDatabase()
 let project: StoredProject
@@ -142,17 +155,35 @@ describe('numbers that rollups have', () => {
     'count',
   ] as const
   const TEXTS = ['1e3', '-2.50', '0.1234567894', '1000000000000000000', '-0', '01', '.5', ' 1', '']
+  const IN_GERMANY: Filter = {
+    type: 'location',
+    country: { value: ['DE'], operator: 'oneOf' },
+  }
   let one: StoredProject
   const buy = (day: number, amount: string, currency: string | undefined, user = `u${amount}`) => ({
     ...{ timestamp: `2026-0${1 + (day % 3)}-0${1 + (day % 9)}T10:00:00Z`, user_id: user },
+    ...(day % 4 === 0 ? { name: 'purchase' } : {}),
+    country: ['DE', 'FR', 'US'][day % 3]!,
+    referrer: day % 2 === 0 ? 'https://www.google.com/' : '',
     properties: { amount, ...(currency === undefined ? {} : { currency }) },
   })
+  const all = [
+    ...TEXTS.flatMap((text, i) => [buy(i, text, 'EUR'), buy(i + 4, text, undefined)]),
+    ...NUMBERS.map((amount, i) => buy(i, String(amount), 'EUR')),
+    buy(2, '777', 'EUR', 'gone'),
+  ]
+  /** An event that comes late gives the events of its session another country. */
+  const late = [0, 1, 2, 40, 80].map((i) => ({
+    ...all[i]!,
+    timestamp: all[i]!.timestamp.replace('T10:00', 'T09:50'),
+    country: 'AT',
+    properties: {},
+  }))
   beforeAll(async () => {
-    one = await createWorld(database.store, [
-      ...TEXTS.flatMap((text, i) => [buy(i, text, 'EUR'), buy(i + 4, text, undefined)]),
-      ...NUMBERS.map((amount, i) => buy(i, String(amount), 'EUR')),
-      buy(2, '777', 'EUR', 'gone'),
-    ])
+    one = await newProject(database.store)
+    await countPairs(database.store, one)
+    await send(database.store, one, all)
+    await send(database.store, one, late)
     await deleteUser(database.store, one.id, 'gone')
   })
   const askOf = (asked: Partial<PartialRequest>, relations: readonly RelationName[]) =>
@@ -179,10 +210,25 @@ describe('numbers that rollups have', () => {
     ['of some values', { filters: [{ property: 'amount', operator: 'contains', value: ['1'] }] }],
     ['and those of another period', { compare: ['2025-12-01', '2026-02-20'] }],
     ['with totals', { group_by: ['interval:week'], include: { totals: true } }],
+    ['by country', { group_by: ['country'], include: { totals: true } }],
+    ['by channel, in some', { group_by: ['channel'], having: [['sum', 'gt', 1_000]] }],
+    ['by name', { group_by: ['event:name'], date_range: ['2026-01-03', '2026-03-04'] }],
+    ['of a country', { filters: [IN_GERMANY] }],
+    ['by country, of one', { group_by: ['country'], filters: [IN_GERMANY] }],
+    ['of a country by month', { group_by: ['interval:month'], filters: [IN_GERMANY] }],
+    ['by month and country', { group_by: ['interval:month'], then_by: ['country'] }],
+    ['by country, compared', { group_by: ['country'], compare: ['2025-12-01', '2026-01-31'] }],
   ])('are those of the events: %s', async (_what, asked) => {
     const found = await askOf(asked, ALL_RELATIONS)
     expect(found).toEqual(await askOf(asked, FACTS))
+    expect(found).toEqual(await askOf(asked, WITHOUT_PAIRS))
     expect(found.metadata?.numbers[0]?.counted).toBeGreaterThan(0)
+  })
+
+  test('are counted with each load and deletion', async () => {
+    expect(await checkRollups(database.store.writer, { projectId: one.id })).toMatchObject({
+      different: 0,
+    })
   })
 
   test('are refused once events of theirs have a second currency', async () => {
@@ -198,5 +244,6 @@ describe('numbers that rollups have', () => {
     expect((await askOf({}, ALL_RELATIONS)).data).toEqual(before.data)
     await send(database.store, one, [buy(1, '5', 'USD')])
     await expect(askOf({}, ALL_RELATIONS)).rejects.toThrow(REFUSED)
+    await expect(askOf({ group_by: ['country'] }, ALL_RELATIONS)).rejects.toThrow(REFUSED)
   })
 })

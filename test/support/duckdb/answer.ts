@@ -19,6 +19,7 @@ import {
   aggregateNumbers,
   describeNumbers,
   listNumeric,
+  orderByValue,
   selectNumbers,
   showNumbers,
   showValue,
@@ -87,10 +88,12 @@ async function answerCompared(
   }
   const everything = isSeries ? await fixGroups(database, whole, request.limit, clock) : whole
   const others = await answerRows(database, { ...everything, date_range: range }, clock, own)
-  const numbered = isSeries ? (await answerRows(database, everything, clock)).data : []
+  const addsLost = request.include?.lost === true
+  // Those that do not satisfy the conditions as well.
+  const present = isSeries || addsLost ? (await answerRows(database, everything, clock)).data : []
   const data = rest.data.map(({ group, metrics }) => {
     const isSame = (row: Row): boolean => isDeepStrictEqual(row.group, group)
-    const other = isSeries ? others.data[numbered.findIndex(isSame)] : others.data.find(isSame)
+    const other = isSeries ? others.data[present.findIndex(isSame)] : others.data.find(isSame)
     const nothing = Object.fromEntries(
       Object.entries(metrics).map(([name, value]) => [
         name,
@@ -100,9 +103,9 @@ async function answerCompared(
     return { group, metrics, comparison: compareMetrics(metrics, other?.metrics ?? nothing) }
   })
   const lost = others.data.filter(
-    ({ group }) => !rest.data.some((row) => isDeepStrictEqual(row.group, group)),
+    ({ group }) => !present.some((row) => isDeepStrictEqual(row.group, group)),
   )
-  const added = (request.include?.lost === true ? lost : []).map(({ group, metrics: before }) => {
+  const added = (addsLost ? lost : []).map(({ group, metrics: before }) => {
     const metrics = Object.fromEntries(
       Object.entries(before).map(([name, value]) => [
         name,
@@ -379,7 +382,7 @@ function buildStatement(
     Object.entries(AGGREGATES).flatMap(([name, one]) =>
       one.over === over ? [sql`${one.aggregate} AS ${raw(name)}`] : [],
     )
-  const numeric = listNumeric(request.metrics)
+  const numeric = listNumeric(request.metrics, request.time_zone)
   const goals = listGoals(request.metrics)
   const isIn = combine([sql`TRUE`, ...keys.map((key) => sql`${key} IS NOT NULL`)], 'AND')
   const group = sql`GROUP BY (${join(keys)})`
@@ -388,7 +391,7 @@ function buildStatement(
   return sql`
 WITH
   matching AS (SELECT * FROM events WHERE ${buildFilters(request)}),
-  grouped_events AS (SELECT ${join([...columns('event'), isNew, ...selectNumbers(numeric), ...selectConversions(goals), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
+  grouped_events AS (SELECT ${join([...columns('event'), isNew, ...selectNumbers(numeric), ...selectConversions(goals, request.time_zone), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
   grouped_visits AS (
     SELECT ${join([...columns('visit'), sql`visits.*`])} FROM visits
     WHERE ${inPeriod(sql`start_at`)} AND session IN (SELECT session FROM matching)
@@ -466,10 +469,12 @@ function buildOrder(
   const [field, direction] =
     order_by[0] ?? (isSeries ? ['date', 'asc'] : [nameMetric(metrics[0] ?? 'users'), 'desc'])
   const metric = metrics.map(nameMetric).find((name) => name === field)
+  const numeric = listNumeric(metrics).find(({ as }) => as === field)
   // A label with an offset does not order moments.
   const group = isSeries ? sql`CAST(groups.${key} AS TIMESTAMPTZ)` : key
   const own = others[further.findIndex((one) => one === field)] ?? group
-  const by = metric === undefined ? own : raw(`of_${metric}`)
+  const shown = metric === undefined ? own : raw(`of_${metric}`)
+  const by = numeric === undefined ? shown : orderByValue(numeric)
   const rest = isSeries && others.length > 0 ? [sql`groups.rank`] : others
   return [sql`${by} ${raw(direction)} NULLS LAST`, group, ...rest]
 }

@@ -10,9 +10,16 @@ export interface PlacedGoal extends GoalMetric {
   readonly place: number
 }
 
-/** The condition that an event is a conversion of the goal of a metric. */
-export const isConversion = ({ filters = [] }: Pick<GoalMetric, 'filters'>): Sql =>
-  buildFilters({ filters, filtersOperator: 'and' })
+/** The condition that an event is a conversion of the goal of a metric. @param zone that of the request, whose clocks filters mean */
+export const isConversion = (
+  { filters = [] }: Pick<GoalMetric, 'filters'>,
+  zone: string | undefined,
+): Sql =>
+  buildFilters({
+    filters,
+    filtersOperator: 'and',
+    ...(zone === undefined ? {} : { time_zone: zone }),
+  })
 
 /** Lists the metrics of goals but their values. */
 export const listGoals = (metrics: Metrics): readonly PlacedGoal[] =>
@@ -25,8 +32,11 @@ export const listGoals = (metrics: Metrics): readonly PlacedGoal[] =>
 const name = (kind: string, { place }: PlacedGoal): Sql => raw(`${kind}_${place}`)
 
 /** Selects whether each event of `matching` is a conversion. */
-export const selectConversions = (goals: readonly PlacedGoal[]): readonly Sql[] =>
-  goals.map((goal) => sql`(${isConversion(goal)}) AS ${name('converts', goal)}`)
+export const selectConversions = (
+  goals: readonly PlacedGoal[],
+  zone: string | undefined,
+): readonly Sql[] =>
+  goals.map((goal) => sql`(${isConversion(goal, zone)}) AS ${name('converts', goal)}`)
 
 export const aggregateGoals = (goals: readonly PlacedGoal[]): readonly Sql[] =>
   goals.map((goal) => sql`${aggregate(goal)} AS ${name('goal', goal)}`)

@@ -18,13 +18,16 @@ export interface PlacedMetric extends NumericMetric {
 }
 
 /** Lists the metrics over numbers: also the values of goals, which are sums. */
-export const listNumeric = (metrics: AnalyticsQueryRequest['metrics']): readonly PlacedMetric[] =>
+export const listNumeric = (
+  metrics: AnalyticsQueryRequest['metrics'],
+  zone?: string,
+): readonly PlacedMetric[] =>
   metrics.flatMap((metric, place): readonly PlacedMetric[] => {
     if (typeof metric === 'string') return []
     if (!('goal' in metric)) return [{ ...metric, place }]
     const { goal, as, value } = metric
     return metric.metric === 'value'
-      ? [{ metric: 'sum', of: value!, as, place, goal, isMeant: isConversion(metric) }]
+      ? [{ metric: 'sum', of: value!, as, place, goal, isMeant: isConversion(metric, zone) }]
       : []
   })
 
@@ -49,7 +52,7 @@ export const aggregateNumbers = (metrics: readonly PlacedMetric[]): readonly Sql
   metrics.flatMap((metric) => {
     const [text, number] = [name('text', metric), name('number', metric)]
     return [
-      sql`${aggregate(metric, number)} AS ${name('value', metric)}`,
+      sql`${aggregate(metric, number)} AS ${name('exact', metric)}`,
       sql`count(${number}) AS ${name('counted', metric)}`,
       sql`count(*) FILTER (${text} IS NOT NULL AND ${number} IS NULL) AS ${name('others', metric)}`,
     ]
@@ -63,25 +66,30 @@ export const showNumbers = (metrics: readonly PlacedMetric[]): readonly Sql[] =>
     ),
   )
 
-export const showValue = (metric: PlacedMetric): Sql => {
-  const value = name('value', metric)
-  return metric.metric === 'sum' || metric.metric === 'count' ? sql`coalesce(${value}, 0)` : value
+/** Rows are ordered by exact values: several may be shown as the same number. */
+export const orderByValue = (metric: PlacedMetric): Sql => {
+  const exact = name('exact', metric)
+  return metric.metric === 'sum' || metric.metric === 'count' ? sql`coalesce(${exact}, 0)` : exact
 }
 
-/** A decimal number as the nearest floating-point number. */
-const toDouble = (decimal: Sql): Sql => sql`CAST(CAST(${decimal} AS VARCHAR) AS DOUBLE)`
+/** Shows the nearest floating-point number. */
+export const showValue = (metric: PlacedMetric): Sql => {
+  const unit = metric.metric === 'avg' ? 'e-9' : ''
+  return sql`CAST(CAST(${orderByValue(metric)} AS VARCHAR) || ${unit} AS DOUBLE)`
+}
 
+/** Aggregates numbers exactly; means as the number of billionths. */
 function aggregate({ metric }: NumericMetric, number: Sql): Sql {
   const sum = sql`CAST(replace(CAST(sum(${number}) AS VARCHAR), '.', '') AS HUGEINT)`
   switch (metric) {
     case 'sum':
     case 'min':
     case 'max':
-      return toDouble(sql`${raw(metric)}(${number})`)
+      return sql`${raw(metric)}(${number})`
     case 'count':
-      return sql`CAST(count(${number}) AS DOUBLE)`
+      return sql`count(${number})`
     case 'avg':
-      return sql`CAST(CAST(sign(${sum}) * ((2 * abs(${sum}) + count(${number})) // (2 * nullif(count(${number}), 0))) AS VARCHAR) || 'e-9' AS DOUBLE)`
+      return sql`sign(${sum}) * ((2 * abs(${sum}) + count(${number})) // (2 * nullif(count(${number}), 0)))`
     case 'median':
     case 'p75':
     case 'p90':
@@ -89,7 +97,7 @@ function aggregate({ metric }: NumericMetric, number: Sql): Sql {
     case 'p99': {
       const level = metric === 'median' ? '50' : metric.slice(1)
       const sorted = sql`list_sort(list(${number}) FILTER (${number} IS NOT NULL))`
-      return toDouble(sql`${sorted}[(${raw(level)} * count(${number}) + 99) // 100]`)
+      return sql`${sorted}[(${raw(level)} * count(${number}) + 99) // 100]`
     }
     default:
       return metric satisfies never

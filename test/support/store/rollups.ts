@@ -2,7 +2,12 @@
 import { join, sql, string, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
-import { isOfPairs, listSumColumns, ROLLUPS, type Rollup } from '../../../src/model/rollups.js'
+import {
+  isOfPairedProjects,
+  listSumColumns,
+  ROLLUPS,
+  type Rollup,
+} from '../../../src/model/rollups.js'
 import { select } from './facts.js'
 
 /** Selects the sums of a group, or the numbers of its users. */
@@ -13,7 +18,7 @@ const selectMeasures = (rollup: Rollup): Sql =>
 
 /** Writes the value of a group, or both values of a pair. */
 const writeValue = (rollup: Rollup): Sql =>
-  isOfPairs(rollup) ? sql`concat(rollups.value, ' and ', other)` : sql`rollups.value`
+  isOfPairedProjects(rollup) ? sql`concat(rollups.value, ' and ', other)` : sql`rollups.value`
 
 /** Returns every group of every rollup that has a measure other than zero. */
 export function readRollups(store: Store, projectId: string): Promise<readonly object[]> {

@@ -7,6 +7,7 @@ import { listSumColumns, ROLLUP_NAMES, ROLLUPS } from '../../../src/model/rollup
 
 const SUMS = ['pageviews', 'events', 'visits', 'bounces', 'duration']
 const ROWS = [
+  ['numbers_monthly', 'month', ['counted', 'others', 'sum']],
   ['sessions_daily', 'day', SUMS],
   ['sessions_monthly', 'month', SUMS],
   ['pageviews_daily', 'day', SUMS],
@@ -19,7 +20,7 @@ const ROWS = [
   ['pair_users_monthly', 'month', []],
 ]
 
-test('there are ten rollups, each with its date column and its sums', () => {
+test('there are eleven rollups, each with its date column and its sums', () => {
   expect(
     ROLLUPS.map((rollup) => [
       rollup.name,
@@ -44,6 +45,7 @@ test('names of live and shadow tables are text; those of a deletion, which are m
 
 test('relations are ordered by cost: months, days, facts', () => {
   expect(ALL_RELATIONS).toEqual([
+    'numbers_monthly',
     ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
     ...['pairs_monthly', 'pair_users_monthly'],
     ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],

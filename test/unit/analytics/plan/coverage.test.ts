@@ -10,7 +10,7 @@ import {
 } from '../../../../src/analytics/plan/coverage.js'
 import {
   ALL_RELATIONS,
-  isPairRollup,
+  isOfPairedProject,
   RELATIONS,
   type RelationName,
 } from '../../../../src/model/relations.js'
@@ -50,8 +50,15 @@ const any = { filtersOperator: 'or' } as const
 
 /** Returns the key by which rollups are read for a query, or the reason why none can be. */
 function match(given: Given, need: Need = 'groups'): RollupKey | string {
+  const found = matchAll(given, need)
+  if (typeof found === 'string') return found
+  expect(found).toHaveLength(1)
+  return found[0]!
+}
+
+function matchAll(given: Given, need: Need): readonly RollupKey[] | string {
   const found = matchRollups(query(given), need)
-  return found.kind === 'covered' ? found.key : found.reason
+  return found.kind === 'covered' ? found.keys : found.reason
 }
 
 describe('matchRollups', () => {
@@ -231,13 +238,17 @@ describe('matchRollups', () => {
   })
 })
 
-describe('numbers, which are read from the values of their property', () => {
+describe('numbers, which are read from their sums, or from the values of their property', () => {
   const amount: Need = { state: 'sum', property: 'amount', place: 0 }
   const ofAmount: RollupKey = { subject: 'events', dimension: 'event:prop:amount' }
-  test.each<[string, Given, RollupKey | string]>([
-    ['of all events', {}, ofAmount],
-    ['by buckets of time', { group_by: ['interval:auto'] }, ofAmount],
-    ['by the property itself', { group_by: ['event:prop:amount'] }, ofAmount],
+  const sums = (dimension: string): RollupKey => ({
+    subject: 'numbers',
+    dimension: `event:prop:amount and ${dimension}`,
+  })
+  test.each<[string, Given, readonly RollupKey[] | string]>([
+    ['of all events', {}, [sums('total'), ofAmount]],
+    ['by buckets of time', { group_by: ['interval:auto'] }, [sums('total'), ofAmount]],
+    ['by the property itself', { group_by: ['event:prop:amount'] }, [ofAmount]],
     [
       'filtered by the property itself',
       {
@@ -245,20 +256,37 @@ describe('numbers, which are read from the values of their property', () => {
           { type: 'event', properties: [{ property: 'amount', value: '1', operator: 'notEq' }] },
         ],
       },
-      ofAmount,
+      [ofAmount],
     ],
     [
       'by another property',
       { group_by: ['event:prop:plan'] },
       'no rollup combines event:prop:plan and event:prop:amount',
     ],
+    ['by a dimension', { group_by: ['country'] }, [sums('country')]],
+    ['filtered by a dimension', { filters: [country] }, [sums('country')]],
     [
-      'filtered by a dimension',
+      'by a dimension that it is filtered by',
+      { group_by: ['country'], filters: [country] },
+      [sums('country')],
+    ],
+    [
+      'by a dimension in buckets of time',
+      { group_by: ['interval:auto'], then_by: ['country'] },
+      [sums('country')],
+    ],
+    [
+      'by two dimensions',
+      { group_by: ['country'], filters: [path] },
+      'no rollup combines page:path and country and event:prop:amount',
+    ],
+    [
+      'filtered by a dimension without sums',
       { filters: [city] },
       'no rollup combines city and event:prop:amount',
     ],
   ])('%s', (_what, given, want) => {
-    expect(match(given, amount)).toEqual(want)
+    expect(matchAll(given, amount)).toEqual(want)
   })
 })
 
@@ -270,7 +298,7 @@ function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
     (one) =>
       RELATIONS[one].measures[measure] !== undefined &&
       one !== 'whole_sessions' &&
-      !isPairRollup(one),
+      !isOfPairedProject(one),
   ).map((one) => [one, findRejectionReason(one, measure, asked, found)] as const)
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }

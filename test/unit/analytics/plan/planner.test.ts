@@ -1,7 +1,12 @@
 /** Plans: the relations that are read for each measure and period, the source of the rows, and the rejected relations. */
 import { describe, expect, test } from '@jest/globals'
 import { DEFAULT_SIZES, type ProjectSizes } from '../../../../src/model/project-sizes.js'
-import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
+import {
+  ALL_RELATIONS,
+  FACTS,
+  type RelationName,
+  WITHOUT_PAIRS,
+} from '../../../../src/model/relations.js'
 import {
   describePlan,
   listScans,
@@ -611,13 +616,48 @@ describe('numbers', () => {
       ],
     ],
   ])('%s', (_what, given, period, want) => {
+    expect(describeScans(planQuery(resolve(given, period), WITHOUT_PAIRS))).toEqual(want)
+  })
+
+  test.each<[string, Given, Bounds, readonly string[]]>([
+    [
+      'of whole months from their sums, and of other days from the values',
+      { metrics: [sum('amount', true)] },
+      MONTHS,
+      [
+        'numbers_monthly(numbers,numbers,numbers,numbers) of event:prop:amount and total by value in 02-01..04-01',
+        'events_daily(numbers,numbers,numbers) of event:prop:amount by value in 01-31..02-01 + 04-01..04-02',
+        'events(numbers,numbers,numbers) by columns in 01-30T12h..01-31 + 04-02..04-02T06h',
+        'events(numbers) by columns in 01-30T12h..02-01 + 04-01..04-02T06h if there are several currencies',
+      ],
+    ],
+    [
+      'by a dimension, from their sums',
+      { metrics: [sum('amount', true), sum('items', false)], group_by: ['country'] },
+      JANUARY,
+      [
+        'numbers_monthly(numbers,numbers,numbers,numbers) of event:prop:amount and country by value in 01-01..02-01',
+        'numbers_monthly(numbers,numbers,numbers) of event:prop:items and country by value in 01-01..02-01',
+        'sessions_monthly() groups of country by value in 01-01..02-01',
+      ],
+    ],
+    [
+      'percentiles, which sums do not say',
+      { metrics: [{ ...sum('amount', false), metric: 'p95' }], filters: [country] },
+      JANUARY,
+      [
+        'numbers_monthly(numbers,numbers) of event:prop:amount and country by value in 01-01..02-01',
+        'events(numbers) by columns in 01-01..02-01',
+      ],
+    ],
+  ])('of a large project: %s', (_what, given, period, want) => {
     expect(describeScans(planQuery(resolve(given, period)))).toEqual(want)
   })
 
   test('have no such condition across shards, which may have different currencies', () => {
     const query = resolve({ metrics: [sum('amount', true)] }, JANUARY)
     const listConditions = (width: number): readonly unknown[] =>
-      describePlan(planQuery(query, ALL_RELATIONS, undefined, width)).reads.map(
+      describePlan(planQuery(query, WITHOUT_PAIRS, undefined, width)).reads.map(
         ({ onlyIf }) => onlyIf,
       )
     expect([1, 3].map(listConditions)).toEqual([[undefined, 'several_currencies'], [undefined]])
