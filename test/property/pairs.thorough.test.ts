@@ -1,6 +1,6 @@
 /**
- * The law of pairs: a query that filters by another dimension than it groups by has the same response from rollups of pairs, from the
- * facts, and from DuckDB; with late events and without the users that were deleted, on one shard and on three.
+ * The law of the rollups of large projects: a query that filters by another dimension than it groups by, or asks for sums of numbers by a
+ * dimension, has the same response from them, from the facts, and from DuckDB; with late events and without the users that were deleted, on one shard and on three.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { listRelations, type Plan } from '../../src/analytics/plan/plan.js'
 import { deleteUsersFromShards } from '../../src/deletion/delete-users.js'
 import type { RelationName } from '../../src/model/relations.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { pairRequest } from '../support/arbitrary/rollups.js'
+import { pairRequest, sumsRequest } from '../support/arbitrary/rollups.js'
 import { createVisits, DOMAIN, EXCLUDED } from '../support/arbitrary/visits.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
 import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
@@ -17,7 +17,13 @@ import type { DuckDatabase } from '../support/duckdb/database.js'
 import { createDuckWorld } from '../support/duckdb/world.js'
 import { scaled } from '../support/effort.js'
 import { createContext } from '../support/store/loading.js'
-import { countPairs, createLargeSizes, fillDefaults, NOW } from '../support/world/world.js'
+import {
+  countPairs,
+  createLargeSizes,
+  fillDefaults,
+  NOW,
+  type PartialRequest,
+} from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUERIES = scaled(40)
@@ -26,7 +32,6 @@ const VISITS = 500
 const WIDTHS = [1, 3]
 const BATCHES = 3
 const DELETED = ['u1', 'u2', 'ü3', 'U4', "it's 5", '😀6']
-const PAIR_RELATIONS: readonly RelationName[] = ['pairs_monthly', 'pair_users_monthly']
 
 /** The events lie in these months. */
 const SIZES = createLargeSizes(2023, 11, 5)
@@ -76,15 +81,15 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-const readsPairs = (plan: Plan): boolean =>
-  listRelations(plan).some((relation) => PAIR_RELATIONS.includes(relation))
-
-test(
-  'filtered queries have the same responses from pairs, from facts and from DuckDB',
-  async () => {
-    let fromPairs = 0
+test.each<[string, fc.Arbitrary<PartialRequest>, readonly RelationName[]]>([
+  ['filtered queries, from pairs', pairRequest, ['pairs_monthly', 'pair_users_monthly']],
+  ['sums of numbers by a dimension, from their rollup', sumsRequest, ['numbers_monthly']],
+])(
+  'the responses are those of facts and of DuckDB: %s',
+  async (_what, request, rollups) => {
+    let fromRollups = 0
     await fc.assert(
-      fc.asyncProperty(pairRequest, async (asked) => {
+      fc.asyncProperty(request, async (asked) => {
         const { createdAt } = projects[0]!
         const want = await answer(duck, fillDefaults(asked), { now: NOW, createdAt })
         for (const project of projects) {
@@ -95,12 +100,12 @@ test(
           expect(given).toEqual(want)
           // A project that is not known to be large reads its facts.
           expect(await runQuery(cluster, project, asked)).toEqual(want)
-          if (plans.some(readsPairs)) fromPairs += 1
+          if (plans.flatMap(listRelations).some((one) => rollups.includes(one))) fromRollups += 1
         }
       }),
       { seed: SEED, numRuns: QUERIES, endOnFailure: true },
     )
-    expect(fromPairs / (QUERIES * WIDTHS.length)).toBeGreaterThan(0.5)
+    expect(fromRollups / (QUERIES * WIDTHS.length)).toBeGreaterThan(0.5)
   },
   TIMEOUT_MS,
 )

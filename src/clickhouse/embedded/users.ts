@@ -68,7 +68,9 @@ export const buildGrants = (
 const DEFAULT_SETTINGS = `
       <log_queries_min_type>QUERY_FINISH</log_queries_min_type>
       <implicit_select>0</implicit_select>
-      <allow_introspection_functions>0</allow_introspection_functions>`
+      <allow_introspection_functions>0</allow_introspection_functions>
+      <!-- The text of a statement, if it is sent as a form with its values: as long as one that several shards answer may be. -->
+      <http_max_field_value_size>16777216</http_max_field_value_size>`
 
 const buildProfiles = ({ serverMemory, queryMemory }: Limits): string => `
     <default>${DEFAULT_SETTINGS}

@@ -1,7 +1,7 @@
 /** Queries that fail: the error that the caller gets, and that the engine stops them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
-import { sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
+import { join, sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import { getTestEndpoint } from '../../support/engine/engine.js'
@@ -55,6 +55,23 @@ describe('run', () => {
     )
     const cost = { rowsRead: 1, bytesRead: 1, ms: expect.any(Number) }
     expect(answer).toEqual({ rows: [], total: 10, cost })
+  })
+
+  test('reads the result of a long statement with long values', async () => {
+    const terms = join(
+      Array.from({ length: 50_000 }, () => sql`1`),
+      sql` + `,
+    )
+    const value = string('x'.repeat(5_000))
+    const { rows } = await createQueryRunner(
+      store,
+      60_000,
+    )<{ size: number }>(
+      statement(
+        sql`SELECT toUInt32(length(${value})) AS size FROM (SELECT 1 AS one) WHERE '${terms}' != ''`,
+      ),
+    )
+    expect(rows).toEqual([{ size: 5_000 }])
   })
 
   test('reports the cost, subqueries included', async () => {

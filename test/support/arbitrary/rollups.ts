@@ -8,6 +8,7 @@ import type {
   ListClause,
   ThenBy,
 } from '../../../src/contract/api.js'
+import { SUMMED_DIMENSIONS } from '../../../src/model/number-sums.js'
 import { PAIRS } from '../../../src/model/pairs.js'
 import {
   addInclude,
@@ -342,5 +343,39 @@ export const pairRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
           order_by: [],
         }
       }),
+  ),
+)
+
+const SUMMED = SUMMED_DIMENSIONS.filter((name) => name in FILTERS)
+
+/** Random requests for numbers, in all or by a dimension by which they are summed: as group, in filters, or both. */
+export const sumsRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
+  fc.constantFrom(...SUMMED).chain((dimension) =>
+    fc
+      .record({
+        date_range: fc.oneof(
+          { weight: 2, arbitrary: fc.constantFrom(...WHOLE_PERIODS) },
+          { weight: 1, arbitrary: range },
+        ),
+        grouping: fc.constantFrom<Pick<PartialRequest, 'group_by' | 'then_by'>>(
+          { group_by: [dimension] },
+          { group_by: [dimension] },
+          { group_by: [] },
+          { group_by: ['interval:month'] },
+          { group_by: ['interval:month'], then_by: [dimension] },
+        ),
+        metrics: fc.uniqueArray(fc.constantFrom('sum', 'avg', 'count', 'max', 'p75'), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        property: fc.constantFrom('event:prop:amount' as const, 'event:prop:plan' as const),
+        filters: fc.oneof(fc.constant([]), fc.tuple(filterBy(dimension))),
+        pick: fc.nat(),
+      })
+      .map(({ grouping, metrics, property, date_range, filters, pick }): PartialRequest => ({
+        ...{ date_range, filters, ...grouping, ...chooseComparison(pick) },
+        metrics: metrics.map((metric) => ({ metric, of: property, as: metric, money: false })),
+        limit: 1000,
+      })),
   ),
 )
