@@ -2,6 +2,8 @@
 import { join, sql, string, uint64, type Sql } from '../../src/clickhouse/sql.js'
 import { hashUserId } from '../../src/ingest/loader/steps/users/user-numbers.js'
 import { SESSION_ATTRIBUTES } from '../../src/model/event-fields.js'
+import { LIVE } from '../../src/model/rollup-table-sets.js'
+import { defineNumberView } from '../../src/rollups/number-view.js'
 
 /**
  * How users come back. `often`: ten visits of each, always with the same device. `seldom`, as on the web: seven in ten visits are a user's only
@@ -121,10 +123,12 @@ const NUMBERS = [
 ]
 
 /**
- * Adds these properties to all custom events, and counts the events by their values, if that is not done yet. The generated year is without
+ * Adds these properties to all custom events, and counts the events by their values, if that is not done yet; and sums their numbers. The generated year is without
  * them, so the data of other figures stay. Their users are not counted: no question may group by them.
  */
-export const ADD_NUMBERS: readonly Sql[] = NUMBERS.flatMap(({ property, number }) => {
+export const ADD_NUMBERS: readonly Sql[] = [...NUMBERS.flatMap(addNumber), ...sumNumbers()]
+
+function addNumber({ property, number }: (typeof NUMBERS)[number]): readonly Sql[] {
   const [name, dimension] = [string(property), string(`event:prop:${property}`)]
   const count = (table: Sql, date: Sql): Sql => sql`
 INSERT INTO ${table}
@@ -139,7 +143,16 @@ WHERE name != 'pageview' AND NOT mapContains(properties, ${name})`,
     count(sql`events_daily`, sql`toDate(timestamp)`),
     count(sql`events_monthly`, sql`toStartOfMonth(timestamp)`),
   ]
-})
+}
+
+/** Computes the sums of the numbers of large projects anew. */
+function sumNumbers(): readonly Sql[] {
+  const { target, select } = defineNumberView({
+    ...LIVE,
+    eventChanges: sql`(SELECT *, toInt8(1) AS sign FROM events) AS event_changes`,
+  })
+  return [sql`TRUNCATE TABLE ${target}`, sql`INSERT INTO ${target} ${select}`]
+}
 
 /** Inserts the same visits as sessions. */
 export const insertSessions = (

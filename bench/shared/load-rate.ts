@@ -3,6 +3,7 @@ import type { Store } from '../../src/clickhouse/store.js'
 import { sql, statement } from '../../src/clickhouse/sql.js'
 import { writeDefinition } from '../../src/projects/definitions.js'
 import { dropLiveViews } from '../../src/rollups/materialized-views.js'
+import { beginPairs } from '../../src/rollups/paired-projects.js'
 import { importEvents } from '../../test/support/store/loading.js'
 import { waitForMerges } from '../reads/disk.js'
 import { formatTenths, formatWhole, measureMs, printTable, summarize } from './figures.js'
@@ -36,11 +37,13 @@ const addAmount =
 /** One of 50 prices, with a separator of its decimals. */
 const writePrice = (n: number, separator: string): string => `${100 + (n % 50)}${separator}50`
 
+const makeNumber = addAmount((n) => writePrice(n, '.'))
+
 /** A comma makes a text of a number. */
 export const NUMBERS: Variants = {
   'as they are': { make: createFullEvent },
   'a text in each': { make: addAmount((n) => writePrice(n, ',')) },
-  'a number in each': { make: addAmount((n) => writePrice(n, '.')) },
+  'a number in each': { make: makeNumber },
   'a goal of the project': {
     make: createFullEvent,
     prepare: async ({ writer }) => {
@@ -49,6 +52,21 @@ export const NUMBERS: Variants = {
       await writeDefinition(writer, PROJECT, { definition, isDeleted: false, version: 1 })
     },
   },
+}
+
+/** A project with rollups of pairs, and of sums of numbers. */
+const becomeLarge = (store: Store): Promise<void> => beginPairs(store, [PROJECT])
+
+/** What the sums of numbers of large projects add. */
+export const SUMS: Variants = {
+  'a large project without sums': {
+    make: makeNumber,
+    prepare: async (store) => {
+      await becomeLarge(store)
+      await store.admin.execute(statement(sql`DROP VIEW feed_numbers SYNC`))
+    },
+  },
+  'a large project': { make: makeNumber, prepare: becomeLarge },
 }
 
 /** What a load took, from the bytes of a file until the events are visible, and in CPU time until all is merged. */
