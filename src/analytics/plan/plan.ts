@@ -24,7 +24,7 @@ export interface Scan {
   readonly filteredBy: 'columns' | 'entry' | 'value' | 'events'
   /** For a rollup, the `dimension` of the rows that are read; `event:prop` for those of all properties. */
   readonly dimension?: string
-  /** Whether the values of a property are read as numbers. Present for rollups only. */
+  /** Whether the values of a property are read as numbers, or their sums. Present for rollups only. */
   readonly readsNumbers?: true
   /**
    * Whether it is read only if the events of its months have several currencies. Its measures are the currencies of numbers, which are
