@@ -123,8 +123,8 @@ const NUMBERS = [
 ]
 
 /**
- * Adds these properties to all custom events, and counts the events by their values, if that is not done yet; and sums their numbers. The generated year is without
- * them, so the data of other figures stay. Their users are not counted: no question may group by them.
+ * Adds these properties to all custom events and counts the events by their values, unless that is done. Then replaces the sums of numbers.
+ * The generated year is without these properties, so the data of other figures stay. Their users are not counted: no question may group by them.
  */
 export const ADD_NUMBERS: readonly Sql[] = [...NUMBERS.flatMap(addNumber), ...sumNumbers()]
 
@@ -145,7 +145,7 @@ WHERE name != 'pageview' AND NOT mapContains(properties, ${name})`,
   ]
 }
 
-/** Computes the sums of the numbers of large projects anew. */
+/** Replaces the sums of numbers of large projects. */
 function sumNumbers(): readonly Sql[] {
   const { target, select } = defineNumberView({
     ...LIVE,

@@ -19,17 +19,17 @@ export const SUMMED_DIMENSIONS = [
 
 export type SummedDimension = (typeof SUMMED_DIMENSIONS)[number] | typeof TOTAL
 
-/** The last part of the `dimension` of a row. Each has one, so the row of a property whose name ends with a dimension is another. */
+/** Ends the name of every row, so a property called `price and country` is never taken for `price` by country. */
 export const nameSuffix = (dimension: SummedDimension): string => ` and ${dimension}`
 
-/** Names the sums of a property by a dimension, or of all its numbers, as in the column `dimension`. */
+/** Names the sums of a property by a dimension, or in total, as in the column `dimension`. */
 export const nameSums = (property: string, dimension: SummedDimension): string =>
   `${PROPERTY_PREFIX}${property}${nameSuffix(dimension)}`
 
-/** Finds a dimension by which numbers are summed. */
+/** Returns the dimension of a name if numbers are summed by it. */
 export const findSummed = (name: string): SummedDimension | undefined =>
   SUMMED_DIMENSIONS.find((one) => one === name)
 
-/** Finds the dimension of the sums of a name. */
+/** Returns the dimension of a name that `nameSums` wrote. */
 export const findDimensionOfSums = (name: string): SummedDimension | undefined =>
   ([TOTAL, ...SUMMED_DIMENSIONS] as const).find((one) => name.endsWith(nameSuffix(one)))

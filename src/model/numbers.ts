@@ -1,15 +1,6 @@
 /** The numbers in properties of events: what scans compute from them, and the metrics that follow. */
 import type { NumericMetric } from '../contract/api.js'
-import {
-  and,
-  declaredName,
-  join,
-  numberedName,
-  sql,
-  string,
-  uint32,
-  type Sql,
-} from '../clickhouse/sql.js'
+import { and, join, numberedName, sql, string, uint32, type Sql } from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
 import { isConversion } from './goals.js'
 
@@ -30,7 +21,7 @@ interface NumberStateRow {
   readonly aggregate: (source: NumberSource) => Sql
   /** Computes it from the values of the property in a group, see `readNumbers`. Absent if they do not say it. */
   readonly ofValues?: Sql
-  /** Computes it from the sums of a group, see `readSums`. Absent if they do not say it. */
+  /** Computes it from the stored sums of a group, see `readSums`. Absent if they do not say it. */
   readonly ofSums?: Sql
   /** Merges the results of several groups. */
   readonly merge: (column: Sql) => Sql
@@ -152,13 +143,14 @@ export const getNumberColumn = ({ place, state }: NumberMeasure): Sql => nameCol
 export const aggregateNumbers = (measure: NumberMeasure): Sql =>
   STATES[measure.state].aggregate(measure)
 
-/** Computes a measure from the values that `readNumbers` writes; undefined if they do not say it, and for the conversions of a goal. */
-export const aggregateValues = ({ state, goal }: NumberMeasure): Sql | undefined =>
-  goal === undefined ? (STATES[state] as NumberStateRow).ofValues : undefined
-
-/** Computes a measure from the rows that `readSums` writes; undefined if they do not say it, and for the conversions of a goal. */
-export const aggregateSums = ({ state, goal }: NumberMeasure): Sql | undefined =>
-  goal === undefined ? (STATES[state] as NumberStateRow).ofSums : undefined
+/**
+ * Computes a measure from the rows that `readNumbers` (`ofValues`) or `readSums` (`ofSums`) writes. Returns undefined if they do not say it,
+ * and for the conversions of a goal.
+ */
+export const aggregateStored = (
+  { state, goal }: NumberMeasure,
+  from: 'ofValues' | 'ofSums',
+): Sql | undefined => (goal === undefined ? (STATES[state] as NumberStateRow)[from] : undefined)
 
 /** Reads a text as a number, by the rule of the column `numbers` of events: null if it is none. */
 export function parseNumber(text: Sql): Sql {
@@ -168,21 +160,17 @@ export function parseNumber(text: Sql): Sql {
     toDecimal128(round(assumeNotNull(${decimal}), 9), 9), NULL)`
 }
 
-/** The sums of numbers that a rollup has, by the names of its columns. */
+/** The columns with sums in the rollup of numbers. */
 export const NUMBER_SUMS = ['counted', 'others', 'sum'] as const
 
 /**
- * Writes the rows of the rollup of sums of numbers as one row for each value of a dimension and each currency.
+ * Adds up the rows of the rollup of numbers: one row for each value of a dimension and each currency.
  *
  * @param keys the columns by which rows are kept apart
  * @param rows the table with its WHERE
  */
 export const readSums = (keys: readonly Sql[], rows: Sql): Sql => sql`(
-SELECT ${join([...keys, sql`value`, sql`other`])}, ${join(
-  NUMBER_SUMS.map(
-    (column) => sql`sum(${declaredName(column)}) AS ${declaredName(`all_${column}`)}`,
-  ),
-)}
+SELECT ${join([...keys, sql`value`, sql`other`])}, sum(counted) AS all_counted, sum(others) AS all_others, sum(sum) AS all_sum
 FROM ${rows} GROUP BY ${join([...keys, sql`value`, sql`other`])})`
 
 /**

@@ -4,7 +4,7 @@ import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
 import { countConversions } from './goals.js'
 import { isOfEvents, isOfNumbers, type Measure, type NamedMeasure } from './measures.js'
-import { aggregateNumbers, aggregateSums, aggregateValues } from './numbers.js'
+import { aggregateNumbers, aggregateStored } from './numbers.js'
 import { LIVE } from './rollup-table-sets.js'
 import {
   isOfPairedProjects,
@@ -182,15 +182,15 @@ export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup 
 
 export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(ALL)
 
-/** The relations that only large projects have, whose pairs of values are counted. */
-const OF_PAIRED_PROJECTS: readonly RelationName[] = ROLLUPS.filter(isOfPairedProjects).map(
-  ({ name }) => name,
-)
-export const isOfPairedProject = (name: RelationName): boolean => OF_PAIRED_PROJECTS.includes(name)
+/** Whether only projects whose pairs are counted have a relation. */
+export function needsPairs(name: RelationName): boolean {
+  const { rollup } = RELATIONS[name]
+  return rollup !== undefined && isOfPairedProjects({ subject: rollup })
+}
 
-/** What is read of projects whose pairs are not counted: all relations but those of pairs and sums of numbers. */
+/** The relations of projects whose pairs are not counted. */
 export const WITHOUT_PAIRS: readonly RelationName[] = ALL_RELATIONS.filter(
-  (name) => !isOfPairedProject(name),
+  (name) => !needsPairs(name),
 )
 
 export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
@@ -199,8 +199,8 @@ export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup 
 export function computeMeasure(name: RelationName, measure: Measure): Sql | undefined {
   const { measures, hasEvents = false, rollup } = RELATIONS[name]
   if (!isOfEvents(measure)) return measures[measure]
-  if (rollup === 'events' && isOfNumbers(measure)) return aggregateValues(measure)
-  if (rollup === 'numbers' && isOfNumbers(measure)) return aggregateSums(measure)
+  if (rollup === 'events' && isOfNumbers(measure)) return aggregateStored(measure, 'ofValues')
+  if (rollup === 'numbers' && isOfNumbers(measure)) return aggregateStored(measure, 'ofSums')
   if (!hasEvents) return undefined
   return isOfNumbers(measure) ? aggregateNumbers(measure) : countConversions(measure)
 }

@@ -7,7 +7,7 @@ import { NUMBER_SUMS } from './numbers.js'
  * The groups that a rollup has. `sessions`: one group per session attribute and value, and one group of everything.
  * `pageviews`: one per page. `events`: one per event name, and per event property and value. The columns `dimension`
  * and `value` identify the group of a row. `pairs`: one group per pair of values of two dimensions (`pairs.ts`); the second value is in
- * the column `other`. `numbers`: one group per property, value of a dimension, and currency (`number-sums.ts`), which is in `other`.
+ * the column `other`. `numbers`: one group per property, value of a dimension and currency (`number-sums.ts`); the currency is in `other`.
  */
 export type RollupSubject = 'sessions' | 'pageviews' | 'events' | 'pairs' | 'numbers'
 
@@ -29,8 +29,8 @@ const PAIR = [...GROUP, sql`other`]
 
 /**
  * The sums of each subject, which are columns of its rollups by the same names. `users` has the groups of all single dimensions. Pairs
- * are counted by month only: by day there would be nearly as many as events. Numbers are summed by month, too: sums are read before the
- * values of a property, which take longer to add up.
+ * are counted by month only: by day there would be nearly as many as events. Sums of numbers are monthly as well. They are listed before
+ * `events`, so the planner prefers them to the values of a property, which take longer to add up.
  */
 const SUBJECTS = [
   { subject: 'numbers', sums: NUMBER_SUMS, grains: [MONTHLY], group: PAIR },
@@ -87,7 +87,7 @@ export const USER_ROLLUPS = ROLLUPS.filter(({ sums }) => sums.length === 0)
 
 const OF_PAIRED_PROJECTS: readonly string[] = ['pairs', 'pair_users', 'numbers']
 
-/** Whether only large projects have a rollup: those with pairs of values as groups. */
+/** Whether only paired projects have a rollup: the large ones, see `rollups/paired-projects.ts`. */
 export const isOfPairedProjects = ({ subject }: Pick<Rollup, 'subject'>): boolean =>
   OF_PAIRED_PROJECTS.includes(subject)
 

@@ -52,6 +52,7 @@ async function prepareRollup(rollup: Rollup, shadowMonth: ShadowMonth): Promise<
   const isCounted = and([
     isOfMonth(sql`timestamp`, month, projectId),
     isOfPairedProjects(rollup) ? IS_PAIRED : TRUE,
+    // Events without properties have no numbers.
     rollup.subject === 'numbers' ? sql`notEmpty(properties)` : TRUE,
   ])
   if (isEmpty && (await hasRows(holder, sql`events`, isCounted))) {

@@ -57,7 +57,7 @@ HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
   await settleAll(SUM_ROLLUPS.map(apply))
 }
 
-/** Whether a rollup was staged. A build that did not know it may have staged the others; it is then built anew, without the facts. */
+/** Whether a rollup was staged. An older build may not have known it; this build then rebuilds it, without the facts. */
 async function isStaged(
   writer: Connection,
   { name }: Rollup,

@@ -1,6 +1,7 @@
 /**
  * The law of the rollups of large projects: a query that filters by another dimension than it groups by, or asks for sums of numbers by a
- * dimension, has the same response from them, from the facts, and from DuckDB; with late events and without the users that were deleted, on one shard and on three.
+ * dimension, has the same response from these rollups, from the facts, and from DuckDB; with late events and without the users that were
+ * deleted, on one shard and on three.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'

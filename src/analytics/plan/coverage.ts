@@ -6,7 +6,7 @@ import { isOfNumbers, type Measure } from '../../model/measures.js'
 import { describeMetric } from '../../model/metrics.js'
 import { isNegation } from '../../model/operators.js'
 import { computeMeasure, type Grain, type RelationName, RELATIONS } from '../../model/relations.js'
-import { findSummed, nameSums, type SummedDimension } from '../../model/number-sums.js'
+import { findSummed, nameSums } from '../../model/number-sums.js'
 import { findPair, findPairOf } from '../../model/pairs.js'
 import { type RollupSubject, TOTAL, type UserSubject } from '../../model/rollups.js'
 import type { Predicate } from '../request/filters.js'
@@ -195,14 +195,10 @@ export function matchRollups(query: Query, need: Need): RollupMatch {
 function findSums(query: Query, need: Need): RollupKey | undefined {
   if (need === 'groups' || !isOfNumbers(need)) return undefined
   const names = new Set([...listTerms(query.predicate), ...listGroupingTerms(query)].map(nameTerm))
-  const dimension = findDimensionOfAll([...names])
-  if (dimension === undefined) return undefined
-  return { subject: 'numbers', dimension: nameSums(need.property, dimension) }
-}
-
-const findDimensionOfAll = ([name, ...others]: readonly string[]): SummedDimension | undefined => {
-  if (name === undefined) return TOTAL
-  return others.length === 0 ? findSummed(name) : undefined
+  const [name, ...others] = names
+  if (others.length > 0) return undefined
+  const dimension = name === undefined ? TOTAL : findSummed(name)
+  return dimension && { subject: 'numbers', dimension: nameSums(need.property, dimension) }
 }
 
 /** Finds the rows of the rollups that count by values. */

@@ -3,7 +3,7 @@ import { addDays, addMs, DAY_MS, SECOND_MS, startOfDay, startOfMonth } from '../
 import { isOfNumbers, type Measure } from '../../model/measures.js'
 import {
   type Grain,
-  isOfPairedProject,
+  needsPairs,
   isRollup,
   type RelationName,
   RELATIONS,
@@ -161,9 +161,9 @@ export function createDivider(
   }
 }
 
-/** Whether a relation may have the rows of a query. Rollups of pairs, for example, are not even considered for one dimension. */
+/** Whether a relation may have the rows of a query. A rollup of paired projects is considered only if it has them. */
 const mayHave = (relation: RelationName, match: RollupMatch): boolean =>
-  !isOfPairedProject(relation) || findKey(relation, match) !== undefined
+  !needsPairs(relation) || findKey(relation, match) !== undefined
 
 function dividePeriod(
   need: Need,

@@ -69,7 +69,7 @@ const DEFAULT_SETTINGS = `
       <log_queries_min_type>QUERY_FINISH</log_queries_min_type>
       <implicit_select>0</implicit_select>
       <allow_introspection_functions>0</allow_introspection_functions>
-      <!-- The text of a statement, if it is sent as a form with its values: as long as one that several shards answer may be. -->
+      <!-- With long values the client sends a form, and the statement is one of its fields. Statements across shards may have 16 MiB. -->
       <http_max_field_value_size>16777216</http_max_field_value_size>`
 
 const buildProfiles = ({ serverMemory, queryMemory }: Limits): string => `

@@ -103,9 +103,9 @@ async function answerCompared(
     return { group, metrics, comparison: compareMetrics(metrics, other?.metrics ?? nothing) }
   })
   const lost = others.data.filter(
-    ({ group }) => !present.some((row) => isDeepStrictEqual(row.group, group)),
+    ({ group }) => addsLost && !present.some((row) => isDeepStrictEqual(row.group, group)),
   )
-  const added = (addsLost ? lost : []).map(({ group, metrics: before }) => {
+  const added = lost.map(({ group, metrics: before }) => {
     const metrics = Object.fromEntries(
       Object.entries(before).map(([name, value]) => [
         name,

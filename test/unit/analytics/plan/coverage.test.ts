@@ -10,7 +10,7 @@ import {
 } from '../../../../src/analytics/plan/coverage.js'
 import {
   ALL_RELATIONS,
-  isOfPairedProject,
+  needsPairs,
   RELATIONS,
   type RelationName,
 } from '../../../../src/model/relations.js'
@@ -298,7 +298,7 @@ function listReasons(given: Given, measure: NamedMeasure, period = JANUARY) {
     (one) =>
       RELATIONS[one].measures[measure] !== undefined &&
       one !== 'whole_sessions' &&
-      !isOfPairedProject(one),
+      !needsPairs(one),
   ).map((one) => [one, findRejectionReason(one, measure, asked, found)] as const)
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }
