@@ -47,6 +47,14 @@ const turn = (state: 'hidden' | 'visible'): string => `{
   document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
 }`
 
+/** Waits for a click to be measured. The browser tells observers some time after the next paint, the script before this one. */
+const WATCH_CLICKS = `window.clicked = new Promise((resolve) => {
+  new PerformanceObserver((list) => {
+    if (list.getEntries().some(({ name }) => name === 'click')) resolve()
+  }).observe({ type: 'event', durationThreshold: 16 })
+})
+undefined`
+
 describeInBrowser('a page that asks for what its pageviews measure', () => {
   let web: Web
   let start: string
@@ -107,7 +115,9 @@ describeInBrowser('a page that asks for what its pageviews measure', () => {
 
   test('what is pressed has an INP, and what is scrolled to counts', async () => {
     await open('data-vitals data-engagement', async (page) => {
+      await page.evaluate(WATCH_CLICKS)
       await page.click('button')
+      await page.evaluate('window.clicked')
       await page.evaluate(
         `new Promise((resolve) => {
           addEventListener('scroll', () => requestAnimationFrame(() => requestAnimationFrame(resolve)), { once: true })
