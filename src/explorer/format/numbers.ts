@@ -4,6 +4,7 @@ const COUNT = new Intl.NumberFormat('en')
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const TENTHS = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const CENTS = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 })
 const SHORT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 /** Formats a count in full up to 99,999, and shorter beyond, such as `1.2M`. */
@@ -16,8 +17,19 @@ export const formatAmount = (amount: number): string =>
     ? CENTS.format(amount)
     : formatCount(Math.round(amount))
 
-/** Formats a number per hundred with one decimal, such as `41.0%`, so that columns of them are aligned. */
-export const formatPercent = (value: number): string => `${TENTHS.format(value)}%`
+/** Formats any number: as a count, and with three digits below 1,000, such as `0.0523`. */
+export const formatNumber = (value: number): string =>
+  Math.abs(value) < 1000 ? DIGITS.format(value) : formatCount(Math.round(value))
+
+/**
+ * Formats a number per hundred with one decimal, such as `41.0%`, so that columns of them are aligned. Only nothing is written as
+ * `0.0%`, and only the whole as `100.0%`.
+ */
+export function formatPercent(value: number): string {
+  const text = `${TENTHS.format(value)}%`
+  if (text === '0.0%' && value > 0) return '<0.1%'
+  return text === '100.0%' && value < 100 ? '>99.9%' : text
+}
 
 /** Formats a number per hundred in as few letters as an axis has room for, such as `40%`. */
 export const formatPercentTick = (value: number): string => `${SHORT.format(value)}%`

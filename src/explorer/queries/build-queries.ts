@@ -5,6 +5,7 @@ import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './pa
 import { buildDetailsQueries } from './details.js'
 import { buildFunnelQueries } from './funnel.js'
 import { buildJourneysQueries } from './journeys.js'
+import { buildNumbersQuery } from './numbers.js'
 import { selectsEvents, type KnownValues } from './filters.js'
 import { buildMetrics } from './metrics.js'
 import {
@@ -31,7 +32,7 @@ export const SINCE: Query = {
 export const VALUE = 'value'
 
 /** How many rows a panel has. */
-const PANEL_ROWS = 8
+const PANEL_ROWS = 10
 
 /**
  * Builds the queries of a state: the cards, the chart, who is there now, one for each panel, and those of the open dialog.
@@ -60,6 +61,7 @@ export function buildQueries(
     buildChartQuery(state),
     { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
     ...PANELS.map((panel) => buildPanelQuery(panel.id, getOpenTab(panel, state.tabs), state)),
+    ...buildNumbersQuery(state),
     buildPropertiesQuery(state),
     ...buildDetailsQueries(state, known),
     ...buildFunnelQueries(state),

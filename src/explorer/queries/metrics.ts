@@ -133,6 +133,10 @@ export const subtract = (
     ? Math.round((value - compared) * 100) / 100
     : undefined
 
+/** The change of a count that is no metric, in per cent and to two decimals; undefined from 0. */
+export const computeChange = (count: number, before: number): number | undefined =>
+  before === 0 ? undefined : Math.round((10_000 * (count - before)) / before) / 100
+
 /** Formats a difference with its sign, such as `+1,234`. */
 export function formatDifference(metric: ShownMetric, difference: number): string {
   const { changeUnit, format } = METRICS[metric]

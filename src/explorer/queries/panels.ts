@@ -84,7 +84,7 @@ export const PANELS: readonly Panel[] = Object.entries(PANEL_NAMES).map(([id, na
     .map(([dimension, row]) => tab(dimension, row.name, row.metric, row.group)),
 }))
 
-/** The tab of a panel that is open: the one that was chosen, or the first. A property has a tab of its own. */
+/** The tab of a panel that is open: the one that was chosen, or the first. Each property has a tab. */
 export function getOpenTab(panel: Panel, tabs: Readonly<Record<string, string>>): Tab {
   const id = tabs[panel.id]
   const found = panel.tabs.find((one) => one.id === id) ?? panel.tabs[0]
@@ -95,7 +95,7 @@ export function getOpenTab(panel: Panel, tabs: Readonly<Record<string, string>>)
 
 /** The tab of an event property. @param field such as `event:prop:plan` */
 export const toPropertyTab = (field: string): Tab =>
-  tab(field, field.slice(PROPERTY_PREFIX.length), 'events')
+  tab(field, field.slice(PROPERTY_PREFIX.length), 'events', 'Property')
 
 /** Finds a tab by its id, also that of a property. */
 export const findTab = (id: string): Tab | undefined =>

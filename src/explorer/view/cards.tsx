@@ -1,11 +1,11 @@
 /** The cards: the metrics of the whole period. The chart shows one of them. */
-import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Query } from '../client/contract.js'
 import { describeVisits } from '../queries/filters.js'
 import { METRICS } from '../queries/metrics.js'
-import { addFilter, set } from '../state/changes.js'
+import { set } from '../state/changes.js'
 import { listCardMetrics, type ChartMetric } from '../state/state.js'
-import { useValues, type ConditionSource } from './filter-menu.js'
+import { Currencies } from './currencies.js'
+import type { ConditionSource } from './filter-menu.js'
 import { Menu } from './menu.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryMenu } from './query-menu.js'
@@ -53,35 +53,15 @@ export function Cards({ query, hasCurrencies, source, ...parts }: CardsProps) {
         ))}
       </div>
       {visits !== undefined && <p class="limits">{visits}</p>}
-      {hasCurrencies && <Currencies source={source} change={change} />}
+      {hasCurrencies && (
+        <Currencies about="The value of the goal is" source={source} change={change} />
+      )}
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       <div class="corner">
         <Meanings metrics={listCardMetrics(state)} />
         <QueryMenu {...parts} query={query} of="Totals" />
       </div>
     </section>
-  )
-}
-
-/** The property with the currency of amounts. */
-const CURRENCY = `${PROPERTY_PREFIX}currency`
-
-/** Says that nothing adds up amounts in several currencies, and offers each of them as a filter. */
-function Currencies({ source, change }: Pick<CardsProps, 'source' | 'change'>) {
-  const currencies = useValues(source, CURRENCY, '', true)
-  return (
-    <p class="limits">
-      The value of the goal is in several currencies. Filter by one to see it:{' '}
-      {currencies.map((currency) => (
-        <button
-          key={currency}
-          class="control"
-          onClick={() => change(addFilter({ field: CURRENCY, operator: 'is', values: [currency] }))}
-        >
-          {currency}
-        </button>
-      ))}
-    </p>
   )
 }
 

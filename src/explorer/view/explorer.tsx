@@ -8,6 +8,7 @@ import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
 import type { KnownValues } from '../queries/filters.js'
 import { FUNNEL } from '../queries/funnel.js'
 import { JOURNEYS } from '../queries/journeys.js'
+import { NUMBERS } from '../queries/numbers.js'
 import { PANELS } from '../queries/panels.js'
 import { divide, type AllTime } from '../state/intervals.js'
 import { Bar } from './bar.js'
@@ -17,6 +18,7 @@ import { MAIN_ID } from './controls.js'
 import { DetailsDialog } from './details.js'
 import { FunnelDialog, type FunnelDialogProps } from './funnel-dialog.js'
 import { JourneysDialog } from './journeys-dialog.js'
+import { Numbers } from './numbers.js'
 import { Panel } from './panel.js'
 import { PaperHeader } from './paper-header.js'
 import { FailureNote, findCommonFailure, findShown, type Parts } from './parts.js'
@@ -89,7 +91,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
             division={division}
           />
         </div>
-        <Panels {...parts} {...{ queries, properties }} />
+        <Panels {...parts} {...{ queries, properties, source }} />
       </main>
       <Shortcuts browser={browser} change={change} />
       <Dialogs {...parts} {...{ queries, known, source }} />
@@ -97,16 +99,18 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   )
 }
 
-interface PanelsProps extends Parts {
+interface PanelsProps extends Parts, Pick<FunnelDialogProps, 'source'> {
   readonly queries: readonly Query[]
   /** The names of the event properties. */
   readonly properties: readonly string[]
 }
 
 /** All panels. With more columns they are laid out otherwise. */
-function Panels({ queries, properties, ...parts }: PanelsProps) {
+function Panels({ queries, properties, source, ...parts }: PanelsProps) {
   const { goal, hasValue = false } = parts.state
   const layout = goal === undefined ? '' : hasValue ? ' of-goal of-value' : ' of-goal'
+  const find = (wanted: string) => queries.find(({ id }) => id === wanted)
+  const numbers = find(NUMBERS)
   return (
     <div class={`panels${layout}`}>
       {PANELS.map((panel) => (
@@ -114,9 +118,13 @@ function Panels({ queries, properties, ...parts }: PanelsProps) {
           key={panel.id}
           {...parts}
           panel={panel}
-          query={queries.find(({ id }) => id === panel.id)}
+          query={find(panel.id)}
           properties={panel.id === 'events' ? properties : []}
-        />
+        >
+          {panel.id === 'events' && numbers !== undefined && (
+            <Numbers {...parts} source={source} query={numbers} />
+          )}
+        </Panel>
       ))}
     </div>
   )

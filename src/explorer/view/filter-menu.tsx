@@ -13,6 +13,7 @@ import {
   isFilterField,
   listOperators,
   type ChosenField,
+  type Field,
   type FieldFilter,
   type FilterOperator,
 } from '../state/filters.js'
@@ -55,6 +56,8 @@ interface ConditionFormProps extends ConditionSource {
   readonly isOpen: boolean
   /** The condition to begin with; absent for a new one. */
   readonly edited?: FieldFilter
+  /** The field that a new one begins with. */
+  readonly first?: Field
   /** The text of the button of a new one. */
   readonly action?: string
   readonly onCondition: (condition: FieldFilter) => void
@@ -64,11 +67,12 @@ interface ConditionFormProps extends ConditionSource {
 export function ConditionForm({
   isOpen,
   edited,
+  first = 'page:path',
   action = 'Add',
   onCondition,
   ...source
 }: ConditionFormProps) {
-  const draft = useDraft(source, isOpen, edited)
+  const draft = useDraft(source, isOpen, edited, first)
   const { field, operator, chosen, operators, options, segments, typed } = draft
   const isChosen = isChosenField(field)
   return (
@@ -111,11 +115,16 @@ export function ConditionForm({
  * Keeps what a form has so far. Values are chosen where there is a list of them, and typed elsewhere. Of an edited condition with
  * several values, some can be taken back, and another one can be typed.
  */
-function useDraft(source: ConditionSource, isOpen: boolean, edited: FieldFilter | undefined) {
+function useDraft(
+  source: ConditionSource,
+  isOpen: boolean,
+  edited: FieldFilter | undefined,
+  first: Field,
+) {
   const begun = edited?.values ?? []
   const [only] =
     edited !== undefined && begun.length === 1 && !isChosenField(edited.field) ? begun : []
-  const [field, setField] = useState(edited?.field ?? 'page:path')
+  const [field, setField] = useState(edited?.field ?? first)
   const [operator, setOperator] = useState<FilterOperator>(edited?.operator ?? 'is')
   const [text, setText] = useState(only === undefined ? '' : nameValue(field, only))
   const [typed, type] = useDebounced(text, setText)

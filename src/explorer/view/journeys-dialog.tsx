@@ -56,6 +56,7 @@ export function JourneysDialog({ query, source, ...parts }: JourneysDialogProps)
       <ConditionForm
         {...source}
         isOpen
+        first={journeys.anchor.field}
         action="Start here"
         onCondition={(anchor) => show({ anchor })}
       />

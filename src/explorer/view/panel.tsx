@@ -1,9 +1,16 @@
 /** A panel: tabs, and below them the largest groups of the one that is open. */
 import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
-import type { QueryResponse, Query, RetentionResponse, ShownMetric } from '../client/contract.js'
+import type {
+  QueryResponse,
+  Query,
+  RetentionResponse,
+  Row,
+  ShownMetric,
+} from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
 import {
+  computeChange,
   countsInPlace,
   formatDifference,
   METRICS,
@@ -19,7 +26,7 @@ import {
   type Panel as PanelInfo,
   type Tab,
 } from '../queries/panels.js'
-import { addFilter, openTab, type Change } from '../state/changes.js'
+import { addFilter, openDetails, openTab, type Change } from '../state/changes.js'
 import { listGoalMetrics } from '../state/state.js'
 import { DetailsButtons } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
@@ -30,11 +37,13 @@ import { Change as ChangeOf, FieldValue, Value } from './value.js'
 interface PanelProps extends Parts {
   readonly panel: PanelInfo
   readonly query: Query | undefined
-  /** Event properties, which have tabs of their own after those of the panel. */
+  /** Event properties: a choice of tabs after those of the panel. */
   readonly properties?: readonly string[]
+  /** What stands above the rows. */
+  readonly children?: ComponentChildren
 }
 
-export function Panel({ panel, query, properties = [], ...parts }: PanelProps) {
+export function Panel({ panel, query, properties = [], children, ...parts }: PanelProps) {
   const { state, change } = parts
   const open = getOpenTab(panel, state.tabs)
   const tabs = listTabs(panel, open, properties)
@@ -62,6 +71,7 @@ export function Panel({ panel, query, properties = [], ...parts }: PanelProps) {
         </div>
         <QueryMenu {...parts} query={query} of={panel.name} />
       </header>
+      {children}
       <Content {...parts} query={query} tab={open} />
     </section>
   )
@@ -174,6 +184,7 @@ function Rows({ tab, response, isOld, state, change, site }: RowsProps) {
         longest={Math.max(...bars.map(({ count }) => count))}
         whole={totals?.metrics.users ?? 0}
         isOld={isOld}
+        onOrder={(by) => change(openDetails(field, by))}
       />
       {others.length > 0 && countsInPlace(field) && (
         <p class="below quiet">
@@ -205,28 +216,42 @@ interface NewAndReturningProps {
 
 /** How many of the users are new, and how many have been there before. */
 function NewAndReturning({ response, isOld }: NewAndReturningProps) {
-  const { users = 0, new_users: isNew = 0 } = response.data[0]?.metrics ?? {}
-  const rows = [
-    ['New', isNew],
-    ['Returning', users - isNew],
-  ] as const
+  const [row] = response.data
+  const [all, isNew] = countUsers(row?.metrics)
+  const [allBefore, newBefore] = countUsers(row?.comparison?.metrics)
+  const bars = [
+    toBar('New', isNew, newBefore, row?.comparison?.change['new_users']),
+    toBar('Returning', all - isNew, allBefore - newBefore),
+  ]
   return (
     <Bars
       title={<span class="hidden">Kind</span>}
       metric="users"
-      isCompared={false}
-      bars={rows.map(([group, count]) => ({
-        group,
-        label: <span class="label">{group}</span>,
-        count,
-        users: count,
-      }))}
-      longest={users}
-      whole={users}
+      isCompared={response.comparison !== undefined}
+      bars={bars}
+      longest={all}
+      whole={all}
       isOld={isOld}
     />
   )
 }
+
+const countUsers = ({ users, new_users: isNew }: Partial<Row['metrics']> = {}) =>
+  [users ?? 0, isNew ?? 0] as const
+
+const toBar = (
+  group: string,
+  count: number,
+  before: number,
+  change: number | null | undefined = computeChange(count, before),
+): Bar => ({
+  group,
+  label: <span class="label">{group}</span>,
+  count,
+  users: count,
+  before,
+  change: change ?? undefined,
+})
 
 interface Bar {
   /** The group, exactly. */
@@ -254,6 +279,8 @@ interface BarsProps {
   /** The users that shares are of: all that the filters leave. */
   readonly whole: number
   readonly isOld: boolean
+  /** Shows all rows in the order of a metric; absent if these are all. */
+  readonly onOrder?: ((metric: ShownMetric) => void) | undefined
 }
 
 /** Says what a change is in absolute numbers. */
@@ -278,15 +305,28 @@ function ChangeOfBar({
 const describeShare = (users: number, whole: number): string =>
   `${METRICS.users.format(users)} of ${METRICS.users.format(whole)} users`
 
+/** The head of a column. A click shows all rows in its order: the largest of the panel may not be the first of them. */
+function Head({ metric, onOrder }: Pick<BarsProps, 'metric' | 'onOrder'>) {
+  const name = nameMetric(metric, '')
+  return onOrder === undefined ? (
+    name
+  ) : (
+    <button title={`All rows by ${name.toLowerCase()}`} onClick={() => onOrder(metric)}>
+      {name}
+    </button>
+  )
+}
+
 /** A table of groups: each a bar, a value and the share of users in it. */
 function Bars(props: BarsProps) {
-  const { title, metric, others = [], isCompared, bars, longest, whole, isOld } = props
+  const { title, metric, others = [], isCompared, bars, longest, whole, isOld, onOrder } = props
+  const head = (of: ShownMetric): ComponentChildren => <Head metric={of} onOrder={onOrder} />
   return (
     <table class={isOld ? 'rows old' : 'rows'}>
       <thead>
         <tr>
           <th scope="col">{title}</th>
-          <th scope="col">{METRICS[metric].name}</th>
+          <th scope="col">{head(metric)}</th>
           <th scope="col" class="share">
             {metric === 'users' ? <span class="hidden">Share</span> : 'of users'}
           </th>
@@ -297,7 +337,7 @@ function Bars(props: BarsProps) {
           )}
           {others.map((other) => (
             <th key={other} scope="col">
-              {nameMetric(other, '')}
+              {head(other)}
             </th>
           ))}
         </tr>

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Query } from '../client/contract.js'
 import type { ExplorerState } from '../state/state.js'
+import { hasCurrencies } from './currencies.js'
 import type { Parts } from './parts.js'
 
 /** Adds to the state of the address what is known of its goal. @returns the state, and what remembers the goal with a value */
@@ -12,9 +13,6 @@ export function useValuedGoal(
   const hasValue = valued !== undefined && valued === inAddress.goal
   return [useMemo(() => ({ ...inAddress, hasValue }), [inAddress, hasValue]), remember]
 }
-
-/** The member of the query that is refused if amounts are in several currencies. A goal without a value is refused at `metrics.0.goal`. */
-const AMOUNTS = 'metrics.0'
 
 /**
  * Learns from the response to a query for the value alone whether there is one. It is known until another response says otherwise.
@@ -28,7 +26,7 @@ export function useGoalValue(
   remember: (goal: string | undefined) => void,
 ): boolean {
   const found = query && responses.get(query)
-  const { status, body } = found?.answered.result ?? {}
+  const { status } = found?.answered.result ?? {}
   // Other responses may still be on their way, and queries that change now would ask for them again.
   const isThere = found?.isOld === false && !responses.isAsking
   // Before the page is drawn: it never looks finished without the numbers that follow.
@@ -36,6 +34,5 @@ export function useGoalValue(
     if (isThere && status === 200) remember(goal)
     if (isThere && status === 400) remember(undefined)
   }, [isThere, status, goal])
-  const [refused] = body !== undefined && 'error' in body ? (body.error.details ?? []) : []
-  return refused?.field === AMOUNTS
+  return hasCurrencies({ responses }, query)
 }

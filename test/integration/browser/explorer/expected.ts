@@ -19,7 +19,7 @@ export function expectRows({ name, query }: ShownPart, answer: unknown): readonl
   if ('steps' in query) return expectSteps(answer as FunnelResponse)
   if ('from' in query || 'to' in query) return expectJourneys(answer as JourneysResponse)
   const response = answer as AnalyticsQueryResponse
-  if (name === 'cards') return expectCards(response)
+  if (name === 'cards' || name === 'numbers') return expectCards(response)
   if (name === 'chart') return expectBuckets(response)
   const { group_by } = response.query
   return group_by.length === 0 ? expectNewUsers(response) : expectGroups(name, response)
@@ -87,11 +87,18 @@ function startOf(date: Date, interval = 'day', steps = 0): Date {
   return new Date(Date.UTC(date.getUTCFullYear(), month * months))
 }
 
+/** Those who return are the users that are not new, in both periods. */
 function expectNewUsers({ data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {
-  const { users, new_users: isNew } = row!.metrics
+  const { metrics, comparison } = row!
+  const countReturning = ({ users, new_users: isNew }: Numbers): number => users! - isNew!
+  const [now, before] = [countReturning(metrics), countReturning(comparison?.metrics ?? metrics)]
+  const change = before === 0 ? null : Math.round((10_000 * (now - before)) / before) / 100
   return [
-    { about: 'New', values: [isNew!] },
-    { about: 'Returning', values: [users! - isNew!] },
+    {
+      about: 'New',
+      values: [metrics.new_users!, ...(comparison ? [comparison.change['new_users'] ?? null] : [])],
+    },
+    { about: 'Returning', values: [now, ...(comparison ? [change] : [])] },
   ]
 }
 

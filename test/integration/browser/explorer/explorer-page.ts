@@ -3,7 +3,7 @@ import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 
 /** A part of the page: the query of its menu, and its numbers. */
 export interface ShownPart {
-  /** `cards`, `chart`, `details`, or the name of a panel. */
+  /** `cards`, `chart`, `numbers`, `details`, or the name of a panel. */
   readonly name: string
   /** The body of the query, as the menu shows it. */
   readonly query: object
@@ -53,16 +53,17 @@ const READ = `(() => {
     ['chart', 'section.chart'],
     ...[...document.querySelectorAll('section.panel')].map(({ dataset: { panel } }) =>
       [panel, 'section.panel[data-panel="' + panel + '"]']),
+    ['numbers', 'section.numbers'],
     ['details', 'dialog'],
   ]
   return parts.flatMap(([name, selector]) => {
     const part = document.querySelector(selector)
     if (part === null) return []
-    const cards = [...part.querySelectorAll('.card')].map((card) => ({
+    const cards = [...part.querySelectorAll('.card, :scope > dl > [data-metric]')].map((card) => ({
       about: card.dataset.metric,
-      name: text(card.querySelector('.name')),
-      values: [exact(card.querySelector('strong data')), exact(card.querySelector('.change'))],
-      texts: [text(card.querySelector('strong')), ...[...card.querySelectorAll('.change')].map(text)],
+      name: text(card.querySelector('.name, dt')),
+      values: [exact(card.querySelector('data:not(.change)')), exact(card.querySelector('.change'))],
+      texts: [text(card.querySelector('strong, dd')), ...[...card.querySelectorAll('.change')].map(text)],
     }))
     const rows = [...part.querySelectorAll('tbody tr:not(.step)')].map((row) => ({
       about: row.dataset.value ?? text(row.querySelector('th')),

@@ -7,7 +7,7 @@ import { expectRows, expectShares } from './expected.js'
 import { describeExplorer, type StartedExplorer } from './describe-explorer.js'
 import type { ExplorerPage } from './explorer-page.js'
 import { askApi, MARKUP } from './project.js'
-import { readAttribute, readTexts } from './read-page.js'
+import { readAttribute, readText, readTexts } from './read-page.js'
 import { formatState } from '../../../../src/explorer/state/address.js'
 import { scaled } from '../../../support/effort.js'
 import { explorerStates } from './states.js'
@@ -32,7 +32,7 @@ const LIST_CLOSED_TABS = `[...document.querySelectorAll('section.panel .tabs :is
   index: [...document.querySelectorAll('section.panel .tabs button')].indexOf(tab),
 }))`
 
-const LIST_EVENT_TABS = `[...document.querySelectorAll('section[data-panel=events] .tabs button')].map((tab) => tab.textContent)`
+const LIST_EVENT_TABS = `[...document.querySelectorAll('section[data-panel=events] .tabs :is(button, option:enabled)')].map((tab) => tab.textContent)`
 
 describeExplorer('the explorer', (started) => {
   const explore: StartedExplorer['explore'] = (query, use) => started().explore(query, use)
@@ -82,7 +82,7 @@ describeExplorer('the explorer', (started) => {
       expect(await explorer.page.evaluate(`document.querySelector('h1').textContent`)).toBe(
         'Known numbers',
       )
-      // Each property has a tab.
+      // Each property is a choice.
       expect(await explorer.page.evaluate(LIST_EVENT_TABS)).toEqual(['Event', MARKUP, 'plan'])
     }))
 
@@ -110,6 +110,21 @@ describeExplorer('the explorer', (started) => {
       expect(await check(explorer)).toMatchObject({ cards: 6, chart: expect.any(Number) })
     }),
   )
+
+  test('the sums and percentiles of a property: in one currency, and that there are several', () => {
+    const tabs = `tabs=${encodeURIComponent(JSON.stringify(['events', `event:prop:${MARKUP}`]))}`
+    return explore(`?period=2025-12-01..2026-02-28&${tabs}`, async (explorer) => {
+      const { page, act } = explorer
+      expect(await check(explorer)).not.toHaveProperty('numbers')
+      const note = '[data-panel=events] .limits'
+      expect(await readText(page, note)).toContain('The numbers are in several currencies.')
+      await act(() => page.locator(`${note} button`).click())
+      expect(await check(explorer)).toMatchObject({ numbers: 5 })
+      // Plans are no numbers.
+      await act(() => page.select('[data-panel=events] .tabs select', 'event:prop:plan'))
+      expect(await check(explorer)).not.toHaveProperty('numbers')
+    })
+  })
 
   test.each<[what: string, query: string, cards?: number]>([
     ['a goal of an event, on the chart', `${PERIOD}&goal=pro&metric=conversions`],
