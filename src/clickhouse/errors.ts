@@ -96,6 +96,9 @@ type StoreFailure = Extract<
   'QUERY_TOO_EXPENSIVE' | 'QUERY_TIMEOUT' | 'SERVICE_UNAVAILABLE'
 >
 
+/** The types for a statement that is too large, however little it reads. */
+const TOO_LARGE = ['TOO_BIG_AST', 'TOO_DEEP_AST']
+
 /** ClickHouse's error types. Any other type is unforeseen and becomes an INTERNAL_ERROR. */
 const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
   ...listFailures('QUERY_TIMEOUT', ['TIMEOUT_EXCEEDED', 'TOO_SLOW', 'QUERY_WAS_CANCELLED']),
@@ -105,8 +108,7 @@ const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
     'TOO_MANY_BYTES',
     'TOO_MANY_ROWS_OR_BYTES',
     'SET_SIZE_LIMIT_EXCEEDED',
-    'TOO_BIG_AST',
-    'TOO_DEEP_AST',
+    ...TOO_LARGE,
   ]),
   ...listFailures('SERVICE_UNAVAILABLE', [
     // Too much work, or too little room.
@@ -167,11 +169,15 @@ const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   SERVICE_UNAVAILABLE: 'The store does not answer right now. Try again in a moment.',
 }
 
+const TOO_LARGE_MESSAGE =
+  'The query has more parts than one statement may have. Ask with fewer goals, segments, filters or metrics at once.'
+
 /** Turns a failure of the store into an error of the API. Its cause is logged and never sent to a client. */
 export function toStoreError(cause: unknown): ApiError {
   const code = classifyFailure(cause)
   if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
-  return new ApiError(code, MESSAGES[code], { cause })
+  const isTooLarge = cause instanceof ClickHouseError && TOO_LARGE.includes(cause.type ?? '')
+  return new ApiError(code, isTooLarge ? TOO_LARGE_MESSAGE : MESSAGES[code], { cause })
 }
 
 function classifyFailure(cause: unknown): StoreFailure | undefined {
