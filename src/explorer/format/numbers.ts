@@ -46,10 +46,10 @@ export function formatDuration(seconds: number): string {
 export const formatShare = (part: number, whole: number): string =>
   whole > 0 ? formatPercent((100 * part) / whole) : ''
 
-/** Formats a change with its sign, such as `+2.8%`, and without a decimal from 1,000 on. @param unit after the number: per cent, or percentage points */
+/** Formats a change with its sign, such as `+2.8%`, and without a decimal from 100 on. @param unit after the number: per cent, or percentage points */
 export function formatChange(change: number, unit = '%'): string {
   const size =
-    Math.abs(change) < 1000
+    Math.abs(change) < 100
       ? TENTHS.format(Math.abs(change))
       : formatCount(Math.round(Math.abs(change)))
   const sign = size === '0.0' ? '' : change > 0 ? '+' : '−'

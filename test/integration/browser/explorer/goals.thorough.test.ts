@@ -81,7 +81,7 @@ describeExplorer(
         async ({ page, act }) => {
           expect(await readTexts(page, '.cards .limits')).toEqual([
             expect.stringMatching(
-              /^The value of the goal is in several currencies\. Filter by one to see it:/,
+              /^The value of the goal is in several currencies\. Filter by one of them:/,
             ),
           ])
           expect(await page.$$('.card')).toHaveLength(8)

@@ -156,7 +156,7 @@ describeExplorer('on the explorer', (started) => {
       expect(await readCards()).toEqual(['15', '39', '15'])
       expect(await readShare()).toEqual(['100.0%', '6 of 6 users'])
       expect(await readText(page, '[data-panel=pages] tbody data')).not.toBe('0')
-      await act(() => button(page, 'plan').click())
+      await act(() => page.select('[data-panel=events] .tabs select', 'event:prop:plan'))
       expect(await readTexts(page, '[data-panel=events] tbody tr')).toEqual([
         'pro866.7%+14.3%',
         'free733.3%−12.5%',
