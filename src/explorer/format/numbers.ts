@@ -1,38 +1,47 @@
 /** Numbers as people read them: counts, shares, durations, changes, and pages of rows. */
 
-const COUNT = new Intl.NumberFormat('en')
-const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-const TENTHS = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-const CENTS = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-const DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 })
-const SHORT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+/**
+ * Creates a format when a number is first written. The first format of a page takes tens of milliseconds, in which its first request
+ * is under way already.
+ */
+function formatBy(options: Intl.NumberFormatOptions): (value: number) => string {
+  let format: Intl.NumberFormat | undefined
+  return (value) => (format ??= new Intl.NumberFormat('en', options)).format(value)
+}
+
+const inFull = formatBy({})
+const compactly = formatBy({ notation: 'compact', maximumFractionDigits: 1 })
+const withTenths = formatBy({ minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const withCents = formatBy({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const withThreeDigits = formatBy({ maximumSignificantDigits: 3 })
+const briefly = formatBy({ maximumFractionDigits: 1 })
 
 /** Formats a count in full up to 99,999, and shorter beyond, such as `1.2M`. */
 export const formatCount = (count: number): string =>
-  Math.abs(count) < 100_000 ? COUNT.format(count) : COMPACT.format(count)
+  Math.abs(count) < 100_000 ? inFull(count) : compactly(count)
 
 /** Formats an amount: as a count, and with cents below 1,000, such as `59.90`. */
 export const formatAmount = (amount: number): string =>
   Math.abs(amount) < 1000 && !Number.isInteger(amount)
-    ? CENTS.format(amount)
+    ? withCents(amount)
     : formatCount(Math.round(amount))
 
 /** Formats any number: as a count, and with three digits below 1,000, such as `0.0523`. */
 export const formatNumber = (value: number): string =>
-  Math.abs(value) < 1000 ? DIGITS.format(value) : formatCount(Math.round(value))
+  Math.abs(value) < 1000 ? withThreeDigits(value) : formatCount(Math.round(value))
 
 /**
  * Formats a number per hundred with one decimal, such as `41.0%`, so that columns of them are aligned. Only nothing is written as
  * `0.0%`, and only the whole as `100.0%`.
  */
 export function formatPercent(value: number): string {
-  const text = `${TENTHS.format(value)}%`
+  const text = `${withTenths(value)}%`
   if (text === '0.0%' && value > 0) return '<0.1%'
   return text === '100.0%' && value < 100 ? '>99.9%' : text
 }
 
 /** Formats a number per hundred in as few letters as an axis has room for, such as `40%`. */
-export const formatPercentTick = (value: number): string => `${SHORT.format(value)}%`
+export const formatPercentTick = (value: number): string => `${briefly(value)}%`
 
 /** Formats seconds, such as `2m 08s`. */
 export function formatDuration(seconds: number): string {
@@ -50,7 +59,7 @@ export const formatShare = (part: number, whole: number): string =>
 export function formatChange(change: number, unit = '%'): string {
   const size =
     Math.abs(change) < 100
-      ? TENTHS.format(Math.abs(change))
+      ? withTenths(Math.abs(change))
       : formatCount(Math.round(Math.abs(change)))
   const sign = size === '0.0' ? '' : change > 0 ? '+' : '−'
   return sign + size + unit
@@ -67,8 +76,8 @@ interface RowWindow {
 /** Describes which rows are shown, such as `1–50 of 1,234`. */
 export function describeRows({ offset, returned, total }: RowWindow): string {
   if (total === 0) return 'Nothing found.'
-  if (returned === 0) return `Nothing beyond ${COUNT.format(total)}.`
-  return `${COUNT.format(offset + 1)}–${COUNT.format(offset + returned)} of ${COUNT.format(total)}`
+  if (returned === 0) return `Nothing beyond ${inFull(total)}.`
+  return `${inFull(offset + 1)}–${inFull(offset + returned)} of ${inFull(total)}`
 }
 
 /** The number of the last page, from 0. */

@@ -1,9 +1,6 @@
 /** Values of fields as people read them. */
 import { WEEKDAYS } from './dates.js'
 
-const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
-const LANGUAGES = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' })
-
 /** What a missing value means, where it is more than that there is none. */
 const MISSING: Readonly<Record<string, string>> = {
   referrer: 'Direct',
@@ -17,8 +14,8 @@ const MISSING: Readonly<Record<string, string>> = {
 }
 
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
-  country: (value) => nameBy(COUNTRIES, value),
-  language: (value) => nameBy(LANGUAGES, value),
+  country: (value) => nameBy('region', value),
+  language: (value) => nameBy('language', value),
   weekday: (value) => WEEKDAYS[Number(value) % 7] ?? value,
   hour: (value) => nameHours(value, value),
 }
@@ -88,10 +85,14 @@ export function matchesName(field: string, value: string, text: string): boolean
   )
 }
 
-/** Stored codes may be any text, also none that has a name. */
-function nameBy(names: Intl.DisplayNames, code: string): string {
+/** The names of countries and of languages, once one is read. */
+const names: Partial<Record<'region' | 'language', Intl.DisplayNames>> = {}
+
+/** Names a code. Stored codes may be any text, also none that has a name. */
+function nameBy(type: 'region' | 'language', code: string): string {
   try {
-    return names.of(code) ?? code
+    names[type] ??= new Intl.DisplayNames('en', { type, fallback: 'code' })
+    return names[type].of(code) ?? code
   } catch {
     return code
   }

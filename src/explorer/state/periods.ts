@@ -185,11 +185,18 @@ const endOfMonth = (date: string): string => addDays(addMonths(`${date.slice(0, 
 /** Formats a moment as the API takes it, such as `2026-01-31T10:00:00Z`. @param ms since 1970 */
 export const formatSecond = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
+/** The clocks of time zones that were read. */
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
 /** What the clock of a time zone shows at a moment, such as `2026-01-31T10:00:00`. */
 export function clockIn(zone: string, moment: Date): string {
+  // Without a format: the first request does not wait for one.
+  if (zone === 'UTC') return moment.toISOString().slice(0, 19)
   const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' } as const
   // Sweden writes dates and times like ISO 8601.
-  return new Intl.DateTimeFormat('sv', options).format(moment).replace(' ', 'T')
+  const clock = clocks.get(zone) ?? new Intl.DateTimeFormat('sv', options)
+  clocks.set(zone, clock)
+  return clock.format(moment).replace(' ', 'T')
 }
 
 /** The date of a moment in a time zone. */
