@@ -132,7 +132,10 @@ SELECT
 FROM (${visits})`
 }
 
-/** Selects the visits with an anchor: their user, the first event that matches, and the events that can be steps, in order. */
+/**
+ * Selects the visits with an anchor: their user, the first event that matches, and the events that can be steps, in order. Their
+ * sessions are found first, since the events of all visits of a year would not fit into memory.
+ */
 function selectVisits(context: StatementContext, { plan, anchor, kinds }: Journeys): Sql {
   const matches = writeFilter({ ...context, where: createWhereWriter(anchor) }, 'events')
   const ofKind = { page: isPageview(sql`name`), event: isInteraction(sql`name`) }
@@ -141,15 +144,17 @@ function selectVisits(context: StatementContext, { plan, anchor, kinds }: Journe
 WITH
   toUnixTimestamp64Milli(timestamp) AS moment, ${ofKind.page} AS is_page, ${matches} AS matched, ${isStep} AS is_step,
   (moment, if(is_page, ${codeOf('page')}, ${codeOf('event')}), if(is_page, path, toString(name))) AS entry`
-  const rows = writeRowsWithin(
-    context,
-    'events',
-    [plan.query.period],
-    [writeFilter(context, 'events'), or([sql`matched`, sql`is_step`])],
-  )
+  const select = (...conditions: readonly Sql[]): Sql =>
+    writeRowsWithin(
+      context,
+      'events',
+      [plan.query.period],
+      [writeFilter(context, 'events'), ...conditions],
+    )
+  const isOfVisit = sql`session IN (SELECT session FROM ${select(matches)})`
   return sql`${names}
 SELECT any(user) AS owner, minIf(entry, matched) AS anchor, arraySort(groupArrayIf(entry, is_step)) AS entries
-FROM ${rows}
+FROM ${select(isOfVisit, or([sql`matched`, sql`is_step`]))}
 GROUP BY session
 HAVING max(matched)`
 }
