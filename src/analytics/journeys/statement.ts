@@ -134,7 +134,8 @@ FROM (${visits})`
 
 /**
  * Selects the visits with an anchor: their user, the first event that matches, and the events that can be steps, in order. Their
- * sessions are found first, since the events of all visits of a year would not fit into memory.
+ * sessions are found first, since the events of all visits of a year would not fit into memory. A session is dropped if the second
+ * read does not see its anchor.
  */
 function selectVisits(context: StatementContext, { plan, anchor, kinds }: Journeys): Sql {
   const matches = writeFilter({ ...context, where: createWhereWriter(anchor) }, 'events')

@@ -1,8 +1,8 @@
 /** Numbers as people read them: counts, shares, durations, changes, and pages of rows. */
 
 /**
- * Creates a format when a number is first written. The first format of a page takes tens of milliseconds, in which its first request
- * is under way already.
+ * Creates a format when a number is first written. A browser takes tens of milliseconds for the first format of a page, and the
+ * first request does not wait for it.
  */
 function formatBy(options: Intl.NumberFormatOptions): (value: number) => string {
   let format: Intl.NumberFormat | undefined

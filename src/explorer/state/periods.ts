@@ -190,7 +190,7 @@ const clocks = new Map<string, Intl.DateTimeFormat>()
 
 /** What the clock of a time zone shows at a moment, such as `2026-01-31T10:00:00`. */
 export function clockIn(zone: string, moment: Date): string {
-  // Without a format: the first request does not wait for one.
+  // Needs no format, so the first request does not wait for one to be created.
   if (zone === 'UTC') return moment.toISOString().slice(0, 19)
   const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' } as const
   // Sweden writes dates and times like ISO 8601.
