@@ -65,7 +65,9 @@ interface Paints {
 }
 
 /** How long a new window of Chromium loads parts of its own, which people have before they open a page. */
-const WINDOW_MS = 1_000
+const WINDOW_MS = 3_000
+/** How long the engine merges what has just been loaded. */
+const MERGES_MS = 60_000
 
 /** Opens the page in a window with an empty cache, calls `work`, and closes the window. */
 async function withPage<T>(
@@ -129,7 +131,10 @@ async function withService(
   work: (service: Explored) => Promise<void>,
 ): Promise<void> {
   if (DATA_DIR === undefined) {
-    return withDemoService(1, env, ({ address, tokens: [token = ''] }) => work({ address, token }))
+    return withDemoService(1, env, async ({ address, tokens: [token = ''] }) => {
+      await setTimeout(MERGES_MS)
+      await work({ address, token })
+    })
   }
   const opened = await openBenchStore(DATA_DIR)
   const token = await issueToken(opened.store, DATA_DIR, LARGE, new Date()).finally(() =>

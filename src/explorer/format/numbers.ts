@@ -1,9 +1,6 @@
 /** Numbers as people read them: counts, shares, durations, changes, and pages of rows. */
 
-/**
- * Creates a format when a number is first written. A browser takes tens of milliseconds for the first format of a page, and the
- * first request does not wait for it.
- */
+/** Creates a format when a number is first written, so that the first request does not wait for it. */
 function formatBy(options: Intl.NumberFormatOptions): (value: number) => string {
   let format: Intl.NumberFormat | undefined
   return (value) => (format ??= new Intl.NumberFormat('en', options)).format(value)

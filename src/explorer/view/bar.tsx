@@ -1,5 +1,5 @@
 /** The bar: the project, who is there now, and what the numbers are about. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { GoalList } from '../../contract/management-api.js'
 import type { Project, Query } from '../client/contract.js'
 import { chooseGoal, set } from '../state/changes.js'
@@ -11,6 +11,7 @@ import { findShown, type Parts } from './parts.js'
 import { ComparisonMenu, PeriodMenu } from './period-menu.js'
 import { Search } from './search.js'
 import { ShareMenu } from './share-menu.js'
+import { useSettled, type Settling } from './use-settled.js'
 import { Value } from './value.js'
 
 interface BarProps extends Parts {
@@ -31,6 +32,7 @@ export function Bar({ name, live, source, project, goals, totals, ...parts }: Ba
   const { state, change } = parts
   const [hasMore, setMore] = useState(false)
   const ref = useScrollPadding()
+  const isSettled = useSettled(parts.responses.isAsking)
   const present = findShown(parts, live)
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
@@ -52,13 +54,13 @@ export function Bar({ name, live, source, project, goals, totals, ...parts }: Ba
           {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
           {users === 1 ? 'user' : 'users'} now
         </button>
-        <PeriodMenu {...parts} now={source.now} />
+        <PeriodMenu {...parts} now={source.now} isSettled={isSettled} />
         <button class="control more" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
           More
         </button>
         <div class={hasMore ? 'rest open' : 'rest'}>
-          <ComparisonMenu {...parts} />
-          <ZoneMenu {...parts} isAsking={parts.responses.isAsking} />
+          <ComparisonMenu {...parts} isSettled={isSettled} />
+          <ZoneMenu {...parts} isSettled={isSettled} />
           <FilterMenu {...source} change={change} />
           <button
             class="control"
@@ -77,12 +79,10 @@ export function Bar({ name, live, source, project, goals, totals, ...parts }: Ba
   )
 }
 
-/** The zones that are likely: UTC, those of the project and the browser, and the one that is chosen. */
-const listLikely = (ownZone: string, zone: string): readonly string[] => [
-  'UTC',
-  ownZone,
+/** The zones that a browser knows: its own first. */
+const listKnown = (): readonly string[] => [
   Intl.DateTimeFormat().resolvedOptions().timeZone,
-  zone,
+  ...Intl.supportedValuesOf('timeZone'),
 ]
 
 /** Chooses the time zone of the page. */
@@ -90,15 +90,11 @@ export function ZoneMenu({
   state: { zone: chosen },
   ownZone,
   change,
-  isAsking,
-}: Pick<Parts, 'state' | 'change' | 'ownZone'> & { readonly isAsking: boolean }) {
+  isSettled,
+}: Pick<Parts, 'state' | 'change' | 'ownZone'> & Settling) {
   const zone = chosen ?? ownZone
-  // There are hundreds: the numbers are drawn first.
-  const [all, setAll] = useState<readonly string[]>([])
-  useEffect(() => {
-    if (!isAsking) setAll(Intl.supportedValuesOf('timeZone'))
-  }, [isAsking])
-  const zones = [...new Set([...listLikely(ownZone, zone), ...all])]
+  const known = useMemo(() => (isSettled ? listKnown() : []), [isSettled])
+  const zones = [...new Set(['UTC', ownZone, zone, ...known])]
   return (
     <Select
       label="Time zone"

@@ -19,6 +19,7 @@ import { QueryMenu } from './query-menu.js'
 import { formatLink, useAddress, type ChangeState } from './use-address.js'
 import { useAskedState } from './use-asked-state.js'
 import { useResponses } from './use-responses.js'
+import { useSettled } from './use-settled.js'
 import { Change, Value } from './value.js'
 
 interface OverviewProps {
@@ -112,7 +113,7 @@ interface OverviewBarProps extends OverviewParts {
 function OverviewBar({ state, change, now, view, look, projects, isAsking }: OverviewBarProps) {
   const ref = useScrollPadding()
   const orgs = [...new Set(projects.flatMap(({ org }) => (org === null ? [] : [org])))].sort()
-  const parts = { state, change, ownZone: ZONE }
+  const parts = { state, change, ownZone: ZONE, isSettled: useSettled(isAsking) }
   return (
     <header class="bar" ref={ref}>
       <div class="row">
@@ -120,7 +121,7 @@ function OverviewBar({ state, change, now, view, look, projects, isAsking }: Ove
         <h1>All projects</h1>
         <PeriodMenu {...parts} now={now} />
         <ComparisonMenu {...parts} />
-        <ZoneMenu {...parts} isAsking={isAsking} />
+        <ZoneMenu {...parts} />
         {orgs.length > 0 && (
           <Select
             label="Organization"

@@ -20,12 +20,16 @@ import {
 } from '../state/state.js'
 import { Menu } from './menu.js'
 import type { Parts } from './parts.js'
+import type { Settling } from './use-settled.js'
 
-interface PeriodMenuProps extends Pick<Parts, 'state' | 'change' | 'ownZone'> {
+type MenuParts = Pick<Parts, 'state' | 'change' | 'ownZone'> & Settling
+
+interface PeriodMenuProps extends MenuParts {
   readonly now: () => Date
 }
 
-export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: PeriodMenuProps) {
+export function PeriodMenu({ state, ownZone, change, now, isSettled }: PeriodMenuProps) {
+  const { period, zone } = state
   const shownZone = zone ?? ownZone
   const today = dateIn(shownZone, now())
   const show = (chosen: ShownPeriod): void => change(set({ period: chosen }))
@@ -50,10 +54,12 @@ export function PeriodMenu({ state: { period, zone }, ownZone, change, now }: Pe
                   {PRESET_NAMES[preset]}
                 </button>
               ))}
-              <RangeForm
-                range={typeof period === 'string' ? toDates(period, today) : period}
-                onRange={choose}
-              />
+              {isSettled && (
+                <RangeForm
+                  range={typeof period === 'string' ? toDates(period, today) : period}
+                  onRange={choose}
+                />
+              )}
             </>
           )
         }}
@@ -71,11 +77,7 @@ const COMPARISON_NAMES: Readonly<Record<(typeof COMPARISONS)[number], string>> =
 }
 
 /** Chooses what the period is compared with: one that follows from it, or a range of dates. */
-export function ComparisonMenu({
-  state,
-  ownZone,
-  change,
-}: Pick<Parts, 'state' | 'change' | 'ownZone'>) {
+export function ComparisonMenu({ state, ownZone, change, isSettled }: MenuParts) {
   const { period, zone } = state
   const comparison = getComparison(state)
   const name =
@@ -98,10 +100,12 @@ export function ComparisonMenu({
                 {COMPARISON_NAMES[one]}
               </button>
             ))}
-            <RangeForm
-              range={typeof comparison === 'string' ? undefined : comparison}
-              onRange={choose}
-            />
+            {isSettled && (
+              <RangeForm
+                range={typeof comparison === 'string' ? undefined : comparison}
+                onRange={choose}
+              />
+            )}
           </>
         )
       }}
