@@ -1,11 +1,11 @@
 /** Connections that add a rule to the statements of another connection. */
 import { setMaxListeners } from 'node:events'
 import { SettingsMap } from '@clickhouse/client'
+import { linkSignals } from '../lib/signals.js'
 import { SECOND_MS } from '../lib/time.js'
 import type { Connection } from './connection-types.js'
 import type { Settings } from './statements.js'
 import { getFailureCode } from './errors.js'
-import { linkSignals } from './supervise.js'
 
 /**
  * Returns a connection that sends nothing once a lease is lost, and cancels what is running then.

@@ -1,6 +1,7 @@
 /** Runs the statements of one query of the API, within its deadline and with errors of the API. */
 import { SettingsMap } from '@clickhouse/client'
 import { ApiError, createValidationError } from '../contract/errors.js'
+import { linkSignals, withDeadline } from '../lib/signals.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import type { QueryResult, Settings } from './connection.js'
 import { LOW_PRIORITY } from './connection-wrappers.js'
@@ -8,7 +9,6 @@ import { isClickHouseError, toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
 import type { ConsumeRows, RowStream } from './stream-rows.js'
-import { linkSignals } from './supervise.js'
 
 const READ_SETTINGS: Settings = {
   // A row of a rollup may hold a bitmap of many users, so reading even a few rows is worth several threads.
@@ -73,25 +73,21 @@ export function createQueryRunner(
   const begun = performance.now()
   return async <Row>(statement: Statement) => {
     const left = Math.max(1, timeoutMs - (performance.now() - begun))
-    const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(new Error('the deadline passed')), left)
-    const end = linkSignals(disconnected, deadline.signal)
     try {
-      return await reader.query<Row>(statement, {
-        signal: end.signal,
-        ...(requestId === undefined ? {} : { requestId }),
-        settings: {
-          ...READ_SETTINGS,
-          ...(await readQueryLimits()),
-          max_execution_time: left / 1_000,
-          ...further,
-        },
-      })
+      return await withDeadline(left, disconnected, async (signal) =>
+        reader.query<Row>(statement, {
+          signal,
+          ...(requestId === undefined ? {} : { requestId }),
+          settings: {
+            ...READ_SETTINGS,
+            ...(await readQueryLimits()),
+            max_execution_time: left / 1_000,
+            ...further,
+          },
+        }),
+      )
     } catch (error) {
       throw toQueryError(error)
-    } finally {
-      clearTimeout(timer)
-      end.unlink()
     }
   }
 }

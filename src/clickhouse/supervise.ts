@@ -46,26 +46,6 @@ export async function supervise<T>(
   }
 }
 
-/**
- * Returns a signal that is aborted with either of two. The caller unlinks it when its work ends.
- *
- * Not AbortSignal.any: on Node 20 it retains every signal derived from a long-lived one.
- */
-export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): {
-  readonly signal: AbortSignal
-  unlink(): void
-} {
-  const either = new AbortController()
-  const links = signals.flatMap((signal) => {
-    if (signal === undefined) return []
-    const abort = (): void => either.abort(signal.reason)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-    return [() => signal.removeEventListener('abort', abort)]
-  })
-  return { signal: either.signal, unlink: () => links.forEach((unlink) => unlink()) }
-}
-
 /** A statement as a trace shows it: never with its text or parameters. */
 export interface TracedStatement {
   readonly operation: 'query' | 'execute' | 'upload'

@@ -30,6 +30,7 @@ import type { ShareDependencies } from '../../http/share/read-share.js'
 import { withoutWholeSessions } from '../../analytics/plan/planner.js'
 import type { MarkedRow } from '../../model/origin.js'
 import { ALL_RELATIONS, FACTS, type RelationName, WITHOUT_PAIRS } from '../../model/relations.js'
+import { withDeadline } from '../../lib/signals.js'
 import { listDefinitions } from '../../projects/definitions.js'
 import { findFirstEventTimeOfAny } from '../../projects/event-times.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -113,13 +114,13 @@ function readInTime<One, Result>(
   read: (at: One, running: RunningRequest, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const begun = performance.now()
-  const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(request.timeoutMs)))
-  const signal = AbortSignal.any([request.signal, timeout])
-  const work = (at: One): Promise<Result> => {
-    const timeoutMs = request.timeoutMs - (performance.now() - begun)
-    return read(at, { ...request, timeoutMs }, signal)
-  }
-  return atOneMoment(createMoments(signal), work, signal).catch((error: unknown) => {
+  return withDeadline(Math.max(1, request.timeoutMs), request.signal, (signal) => {
+    const work = (at: One): Promise<Result> => {
+      const timeoutMs = request.timeoutMs - (performance.now() - begun)
+      return read(at, { ...request, timeoutMs }, signal)
+    }
+    return atOneMoment(createMoments(signal), work, signal)
+  }).catch((error: unknown) => {
     throw error instanceof StillPublishingError
       ? toStoreError(new StoreUnavailableError(error.message))
       : error

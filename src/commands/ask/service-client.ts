@@ -2,6 +2,7 @@
 import type { ServiceAddress } from '../../config/service-address.js'
 import { MEDIA_TYPES } from '../../contract/response-formats.js'
 import { UserError } from '../../lib/errors.js'
+import { withDeadline } from '../../lib/signals.js'
 
 /** What the service responded. */
 export interface ServiceResponse {
@@ -34,7 +35,6 @@ export async function askService(
   body?: unknown,
   { accept = MEDIA_TYPES.json, signal }: AskOptions = {},
 ): Promise<ServiceResponse> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
   const request = new Request(new URL(path, url), {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -45,13 +45,14 @@ export async function askService(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // A redirect would carry the key to another address.
     redirect: 'manual',
-    signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
   })
   try {
-    const response = await fetch(request)
-    const { status, headers } = response
-    const text = await response.text()
-    return { status, headers, text, body: parse(text) }
+    return await withDeadline(TIMEOUT_MS, signal, async (end) => {
+      const response = await fetch(request, { signal: end })
+      const { status, headers } = response
+      const text = await response.text()
+      return { status, headers, text, body: parse(text) }
+    })
   } catch (error) {
     throw new UserError(`${url.origin} does not respond: ${describeFailure(error)}`)
   }

@@ -10,7 +10,7 @@ import {
   type HeldLease,
 } from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
-import { linkSignals } from '../../clickhouse/supervise.js'
+import { linkSignals } from '../../lib/signals.js'
 import type { Logger } from '../../lib/log.js'
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import { findUnfinishedLoads } from './load-log.js'

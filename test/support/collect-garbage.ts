@@ -1,0 +1,7 @@
+/** Collects garbage now, so that what nothing holds any more is gone. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+setFlagsFromString('--expose-gc')
+
+export const collectGarbage = runInNewContext('gc') as () => void
