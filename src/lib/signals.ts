@@ -1,4 +1,4 @@
-/** Signals that abort work: that of others, and the end of a time. */
+/** Signals that abort work: joined ones, and deadlines. */
 
 /**
  * Returns a signal that is aborted with either of two. The caller unlinks it when its work ends.
@@ -21,9 +21,9 @@ export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): {
 }
 
 /**
- * Calls `work` with a signal that is aborted with another one, or when the time is over.
+ * Calls `work` with a signal that is aborted at a deadline, or with another signal.
  *
- * Not AbortSignal.timeout in AbortSignal.any: Node 20 collects a timeout that nothing else refers to, and it never ends.
+ * Not AbortSignal.timeout in AbortSignal.any: Node 20 collects a timeout that nothing else refers to, so it never fires.
  *
  * @param ms milliseconds from now
  */

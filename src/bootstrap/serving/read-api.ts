@@ -114,7 +114,7 @@ function readInTime<One, Result>(
   read: (at: One, running: RunningRequest, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const begun = performance.now()
-  return withDeadline(Math.max(1, request.timeoutMs), request.signal, (signal) => {
+  return withDeadline(request.timeoutMs, request.signal, (signal) => {
     const work = (at: One): Promise<Result> => {
       const timeoutMs = request.timeoutMs - (performance.now() - begun)
       return read(at, { ...request, timeoutMs }, signal)
